@@ -1,0 +1,1 @@
+"""What a client of the protocol makes of a real node's answers."""

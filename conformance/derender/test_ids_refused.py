@@ -1,0 +1,94 @@
+"""Outputs that hold no tokens, or no token ids, are refused.
+
+Catches a node that answers 200 with empty text, or a server error, where it was handed nothing
+to derender.
+"""
+
+import pytest
+
+from conformance.support import response
+from fixtures.case import Node, capability, requirement
+
+pytestmark = pytest.mark.parametrize(
+    "node", [Node("real"), Node("none", role="render")], indirect=True
+)
+
+# name: the choices that were handed in
+CHOICES = {
+    "empty-ids": [[]],
+    "null-ids": [None],
+    "negative-id": [[-1]],
+    "negative-id-among-others": [[30, -1, 31]],
+    "text-id": [["thirty"]],
+    "ids-are-text": ["hello"],
+    "second-choice-empty": [[30], []],
+}
+
+
+@requirement("derender.ids.refused")
+@pytest.mark.parametrize("name", CHOICES)
+async def test_chat_without_sound_ids_is_refused(wire, name):
+    """400 with an error object; a sound choice in its place is a 200."""
+    (await wire.derender_chat(generate_response=response([30]))).expect(200)
+    choices = [{"token_ids": token_ids} for token_ids in CHOICES[name]]
+    answer = await wire.derender_chat(generate_response=response(*choices))
+    assert answer.expect(400).json["error"]["code"] == 400
+
+
+@requirement("derender.ids.refused")
+@pytest.mark.parametrize("name", CHOICES)
+async def test_completion_without_sound_ids_is_refused(wire, name):
+    """The same for completions, also when only the second response is at fault."""
+    (await wire.derender_completions(generate_responses=[response([30])])).expect(200)
+    choices = [{"token_ids": token_ids} for token_ids in CHOICES[name]]
+    bodies = [response([30]), response(*choices)]
+    answer = await wire.derender_completions(generate_responses=bodies)
+    assert answer.expect(400).json["error"]["code"] == 400
+
+
+@requirement("derender.ids.refused")
+async def test_no_responses_at_all_are_refused(wire):
+    """An empty list of responses, null, or one object in place of the list."""
+    (await wire.derender_completions(generate_responses=[response([30])])).expect(200)
+    for wrong in ([], None, response([30])):
+        (await wire.derender_completions(generate_responses=wrong)).expect(400)
+
+
+@requirement("derender.ids.refused")
+@pytest.mark.parametrize(
+    "body", [{}, {"generate_response": None}, {"generate_response": {"choices": [{"index": 0}]}}, [], "text"], ids=str
+)
+async def test_chat_body_without_a_response_is_refused(wire, body):
+    """A body of another form is a 400, not a server error."""
+    (await wire.derender_chat(generate_response=response([30]))).expect(200)
+    (await wire.derender_chat(body)).expect(400)
+
+
+@requirement("derender.ids.refused")
+@capability("output-mode.text")
+@pytest.mark.parametrize("mode", ["text", "derender", "bogus"])
+async def test_answer_that_is_already_text_is_refused(wire, mode):
+    """Only token-level answers can be derendered: the others have lost what derender needs."""
+    (await wire.derender_chat(generate_response=response([30], output_mode="tokens"))).expect(200)
+    body = response({"token_ids": [30], "text": "8"}, output_mode=mode)
+    (await wire.derender_chat(generate_response=body)).expect(400)
+    (await wire.derender_completions(generate_responses=[body])).expect(400)
+
+
+@requirement("derender.older.accepted")
+@pytest.mark.parametrize("route", ["chat", "completions"])
+async def test_answer_of_an_older_node_is_accepted(wire, route):
+    """The least an older generate node sent: request_id, choices, and nulls."""
+    body = {
+        "request_id": "old",
+        "choices": [{"index": 0, "logprobs": None, "finish_reason": "stop", "token_ids": [30, 31]}],
+        "prompt_logprobs": None,
+        "kv_transfer_params": None,
+    }
+    if route == "chat":
+        answer = (await wire.derender_chat(generate_response=body)).expect(200).json
+        texts = [choice["message"]["content"] for choice in answer["choices"]]
+    else:
+        answer = (await wire.derender_completions(generate_responses=[body])).expect(200).json
+        texts = [choice["text"] for choice in answer["choices"]]
+    assert (answer["id"], texts) == ("old", ["89"])

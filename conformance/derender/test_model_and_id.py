@@ -1,0 +1,72 @@
+"""The answer names the model and the request it belongs to.
+
+Catches a node that demands a model, answers for one nobody serves, or invents a request id.
+"""
+
+import pytest
+
+from conformance.support import chunk, response, since
+from fixtures.case import Node, capability, requirement
+from fixtures.wire import OMIT
+
+pytestmark = pytest.mark.parametrize(
+    "node", [Node("real"), Node("none", role="render")], indirect=True
+)
+
+BODIES = {
+    "chat": {"generate_response": response([30], request_id="own-é")},
+    "completions": {"generate_responses": [response([30], request_id="own-é")]},
+}
+STREAM = {"stream": True, "generate_chunk": chunk([30], request_id="own-é")}
+
+
+def call(wire, route: str):
+    """The derender call of a route."""
+    return wire.derender_chat if route == "chat" else wire.derender_completions
+
+
+def named(body: dict) -> tuple:
+    """(model, id) of an answer or of a streamed chunk."""
+    body = body.get("chunk", body)
+    return body["model"], body["id"]
+
+
+@requirement("derender.model.optional")
+@pytest.mark.parametrize("route", BODIES)
+@pytest.mark.parametrize("model", [OMIT, None, "tiny"], ids=["absent", "null", "given"])
+async def test_model_defaults_to_the_served_name(wire, node, route, model):
+    """The served name and the generate response's id, with or without a model in the request."""
+    fields = {"model": model} if since(node, "0.28.0") or model == "tiny" else {"model": "tiny"}
+    answer = await call(wire, route)({**BODIES[route], **fields})
+    assert named(answer.expect(200).json) == ("tiny", "own-é")
+
+
+@requirement("derender.model.optional")
+@capability("derender.chat.stream", "derender.completions.stream")
+@pytest.mark.parametrize("route", BODIES)
+@pytest.mark.parametrize("model", [None, "tiny"], ids=["null", "given"])
+async def test_streamed_model_defaults_to_the_served_name(wire, node, route, model):
+    """The same for a streamed chunk."""
+    fields = {"model": model if since(node, "0.28.0") else "tiny"}
+    answer = await call(wire, route)({**STREAM, **fields})
+    assert named(answer.expect(200).json) == ("tiny", "own-é")
+
+
+@requirement("derender.model.unknown-not-found")
+@pytest.mark.parametrize("route", BODIES)
+async def test_unknown_model_is_not_found(wire, route):
+    """404 naming the model for one nobody serves; 200 for the same body with the served one."""
+    (await call(wire, route)(BODIES[route])).expect(200)
+    answer = await call(wire, route)({**BODIES[route], "model": "no-such-model"})
+    error = answer.expect(404).json["error"]
+    assert (error["type"], error["param"], error["code"]) == ("NotFoundError", "model", 404)
+    assert "no-such-model" in error["message"]
+
+
+@requirement("derender.model.unknown-not-found")
+@capability("derender.chat.stream", "derender.completions.stream")
+@pytest.mark.parametrize("route", BODIES)
+async def test_unknown_model_is_not_found_streaming(wire, route):
+    """The same for a streamed chunk."""
+    (await call(wire, route)(STREAM)).expect(200)
+    (await call(wire, route)({**STREAM, "model": "no-such-model"})).expect(404)

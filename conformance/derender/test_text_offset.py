@@ -1,0 +1,49 @@
+"""text_offset of a completion says where each token's text begins.
+
+Catches a node that counts bytes, restarts the offset with each chunk, or counts tokens without
+text.
+"""
+
+import pytest
+
+from conformance.support import chunks, derender_each, encode, logprob_entry, response
+from fixtures.case import Node, capability, requirement
+
+pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+
+# text: the offset of each of its tokens, in characters
+OFFSETS = {
+    "abc": [0, 1, 2],
+    "aéb": [0, 1, 1, 2],
+    "🦊é": [0, 0, 0, 0, 1, 1],
+    "日x": [0, 0, 0, 1],
+}
+
+
+def scored(node, token_ids) -> list[dict]:
+    """One logprob entry for each id."""
+    return [logprob_entry(node, token_id, [(token_id, -0.5)]) for token_id in token_ids]
+
+
+@requirement("derender.completions.text-offset")
+@pytest.mark.parametrize("text", OFFSETS)
+async def test_offsets_are_in_characters(wire, node, text):
+    """The first offset is 0 and each token moves it by its own text."""
+    token_ids = encode(text)
+    body = response({"token_ids": token_ids, "logprobs": {"content": scored(node, token_ids)}})
+    answer = (await wire.derender_completions(generate_responses=[body])).expect(200).json
+    assert answer["choices"][0]["logprobs"]["text_offset"] == OFFSETS[text]
+
+
+@requirement("derender.completions.text-offset")
+@capability("integer-logprobs", "derender.completions.stream")
+@pytest.mark.parametrize("text", OFFSETS)
+async def test_offsets_go_on_over_the_chunks(wire, node, text):
+    """Streamed token by token they are absolute, not per chunk."""
+    token_ids = encode(text)
+    stream = chunks([[token_id] for token_id in token_ids])
+    for part, entry in zip(stream, scored(node, token_ids), strict=True):
+        part["choices"][0]["logprobs"] = {"content": [entry]}
+    answers = await derender_each(wire.derender_completions, stream)
+    parts = [answer.json["chunk"]["choices"][0]["logprobs"]["text_offset"] for answer in answers]
+    assert parts == [[offset] for offset in OFFSETS[text]]

@@ -1,0 +1,62 @@
+"""Generate: token ids in, token ids out, whole or as a stream. What the files of this chapter share."""
+
+from fixtures.wire import Exchange, Wire
+
+PROMPT = [20, 21, 22]
+GREEDY = {"temperature": 0.0, "ignore_eos": True}
+DELTA_KEYS = ("index", "token_ids", "finish_reason", "stop_reason")
+
+
+def refused(answer: Exchange, *statuses: int, param: str | None = None) -> None:
+    """The answer is a refusal: one of `statuses` (400 alone by default) and vLLM's error body, no key more.
+
+    `param`: the field that the error must name; not compared when None, as vLLM leaves it null for some fields.
+    """
+    status = answer.status
+    assert status in (statuses or (400,)), f"expected {statuses or 400}, got {status}: {answer.body[:300]!r}"
+    error = answer.json["error"]
+    assert answer.json.keys() == {"error"} and error.keys() == {"message", "type", "param", "code"}
+    assert error["code"] == status
+    assert isinstance(error["message"], str) and isinstance(error["type"], str)
+    assert error["message"].strip(), "an error without a message"
+    if param is not None:
+        assert param in (error["param"] or "").split("."), f"param is {error['param']!r}, not {param!r}"
+
+
+def refused_in_stream(answer: Exchange) -> None:
+    """A refusal of a stream request: a plain 400, or status 200 with one 400 error event and nothing else.
+
+    The protocol is silent on which: vLLM answers 400 for what it sees before the first engine output is
+    awaited, and an event for what its input processor refuses afterwards. Token chunks are wrong in both.
+    """
+    if answer.status != 200:
+        return refused(answer)
+    assert [chunk.keys() for chunk in answer.chunks] == [{"error"}]
+    assert answer.chunks[0]["error"]["code"] == 400
+    assert answer.chunks[0]["error"]["message"].strip(), "an error without a message"
+    assert answer.done
+
+
+async def still_answers(wire: Wire) -> None:
+    """The node still serves a plain request: after a refusal, and as the positive side of it."""
+    answer = await wire.generate(token_ids=PROMPT, sampling_params={**GREEDY, "max_tokens": 3})
+    choice = answer.expect(200).json["choices"][0]
+    assert (len(choice["token_ids"]), choice["finish_reason"]) == (3, "length")
+
+
+def choices_of(answer: Exchange) -> list[dict]:
+    """The choices of every token chunk, in the order they came."""
+    return [choice for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
+
+
+def deltas(answer: Exchange) -> list[tuple]:
+    """(index, token_ids, finish_reason, stop_reason) of every token chunk's choices, in the order they came."""
+    return [tuple(choice[key] for key in DELTA_KEYS) for choice in choices_of(answer)]
+
+
+def joined(answer: Exchange) -> dict[int, list[int]]:
+    """The token ids of a stream by choice."""
+    tokens: dict[int, list[int]] = {}
+    for choice in choices_of(answer):
+        tokens.setdefault(choice["index"], []).extend(choice["token_ids"])
+    return tokens

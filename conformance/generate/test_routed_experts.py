@@ -1,0 +1,122 @@
+"""routed_experts: the engine's array comes back exactly, per choice, in a stream on the last chunk alone."""
+
+import base64
+import io
+
+import numpy
+import pytest
+
+from conformance.generate import PROMPT, choices_of
+from fixtures.case import Node, requirement
+from fixtures.nodes.script import output
+
+pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
+
+PARAMS = {"max_tokens": 16, "ignore_eos": True}
+IDS = [40, 41, 42, 43]
+ROWS = len(PROMPT) + len(IDS) - 1  # the last sampled token was not forwarded, so nothing was routed for it
+SHAPE = (ROWS, 3, 2)  # tokens, layers, experts per token
+DTYPES = pytest.mark.parametrize("dtype", ["uint8", "uint16", "int32"])
+FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
+
+
+def experts(dtype, shape=SHAPE, shift=0):
+    """Every cell different, and ids that need the whole dtype."""
+    count = int(numpy.prod(shape))
+    top = min(numpy.iinfo(dtype).max, 100_000)
+    return ((numpy.arange(count) * 7 + shift) % (top + 1)).astype(dtype).reshape(shape)
+
+
+def as_script(array):
+    return {"shape": list(array.shape), "dtype": array.dtype.name, "data": array.ravel().tolist()}
+
+
+def from_wire(value):
+    """The array of a wire value: base64 of a `.npy` file, which carries its own shape and dtype."""
+    assert isinstance(value, str), f"not a string: {value!r:.100}"
+    return numpy.load(io.BytesIO(base64.b64decode(value, validate=True)), allow_pickle=False)
+
+
+def same(value, array):
+    got = from_wire(value)
+    assert (got.dtype, got.shape) == (array.dtype, array.shape)
+    numpy.testing.assert_array_equal(got, array)
+
+
+def scripted(array, index=0, ids=IDS, finish="length"):
+    return [
+        output(index=index, token_ids=ids[:2]),
+        output(index=index, token_ids=ids[2:], finish_reason=finish, routed_experts=as_script(array)),
+    ]
+
+
+async def choices(wire, engine, stream, steps, n=1):
+    """The choices of a full answer, or those of every chunk of a stream."""
+    name = await engine.script(steps)
+    fields = {"token_ids": PROMPT, "sampling_params": {**PARAMS, "n": n, "temperature": 1.0}, "script": name}
+    if stream:
+        return choices_of(await wire.generate_stream(**fields))
+    return (await wire.generate(**fields)).expect(200).json["choices"]
+
+
+@requirement("generate.routed-experts.full")
+@DTYPES
+async def test_full(wire, engine, dtype):
+    """A full answer carries the array: values, shape (tokens - 1, layers, top k) and dtype unchanged."""
+    array = experts(dtype)
+    choice, = await choices(wire, engine, False, scripted(array))
+    same(choice["routed_experts"], array)
+    assert (choice["token_ids"], choice["finish_reason"]) == (IDS, "length")
+
+
+@requirement("generate.routed-experts.stream-last-chunk-only")
+@DTYPES
+async def test_stream(wire, engine, dtype):
+    """In a stream the last chunk carries the array, and on every earlier one the key is null."""
+    array = experts(dtype)
+    *earlier, last = await choices(wire, engine, True, scripted(array))
+    same(last["routed_experts"], array)
+    assert [choice["routed_experts"] for choice in earlier] == [None] and last["finish_reason"] == "length"
+
+
+@requirement("generate.routed-experts.per-choice")
+@FULL_OR_STREAM
+async def test_each_choice_has_its_own(wire, engine, stream):
+    """With n=2 each index has its own array, of its own length, whichever choice ends first."""
+    arrays = [experts("uint8", shift=1), experts("uint8", (len(PROMPT) + 2, 3, 2), shift=90)]
+    steps = [
+        output(index=0, token_ids=[40]),
+        output(index=1, token_ids=[50, 51, 52], finish_reason="stop", routed_experts=as_script(arrays[1])),
+        output(index=0, token_ids=[41, 42, 43], finish_reason="length", routed_experts=as_script(arrays[0])),
+    ]
+    got = [choice for choice in await choices(wire, engine, stream, steps, n=2) if choice["finish_reason"]]
+    assert sorted(choice["index"] for choice in got) == [0, 1]
+    for choice in got:
+        same(choice["routed_experts"], arrays[choice["index"]])
+
+
+@requirement("generate.routed-experts.null-without")
+@FULL_OR_STREAM
+async def test_null_where_the_engine_gives_none(wire, engine, stream):
+    """Without experts the key is there and null, on every chunk; never an empty string or array."""
+    steps = [output(token_ids=[40]), output(token_ids=[41], finish_reason="stop")]
+    got = await choices(wire, engine, stream, steps)
+    assert [choice["routed_experts"] for choice in got] == [None] * (2 if stream else 1)
+
+
+@requirement("generate.routed-experts.null-without")
+@FULL_OR_STREAM
+async def test_null_when_aborted_before_any_token(wire, engine, stream):
+    """An abort before the first forward pass has no ids and no experts."""
+    choice, = await choices(wire, engine, stream, [output(token_ids=[], finish_reason="abort")])
+    assert (choice["token_ids"], choice["finish_reason"], choice["routed_experts"]) == ([], "abort", None)
+
+
+@requirement("generate.routed-experts.full")
+@pytest.mark.parametrize("mode", ["text", "derender"])
+async def test_text_and_derender_modes_carry_them_too(wire, engine, mode):
+    """The array does not depend on the level of the answer."""
+    array = experts("uint16")
+    name = await engine.script(scripted(array))
+    answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, script=name, output_mode=mode)
+    same(answer.expect(200).json["choices"][0]["routed_experts"], array)

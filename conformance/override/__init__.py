@@ -1,0 +1,1 @@
+"""return_tokens_as_token_ids (true, false, null) through render, generate and derender."""

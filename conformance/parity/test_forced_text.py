@@ -1,0 +1,57 @@
+"""Text a model rarely says, forced: both routes make the same message of it.
+
+Catches a split route that breaks split characters, or treats special tokens and white space
+differently, where random text would hardly ever show it.
+"""
+
+import pytest
+
+from conformance.parity.forced import streamed, whole
+from conformance.parity.support import same_answer
+from conformance.support import IM_END, IM_START, assembled, encode
+from fixtures.case import Node, capability, requirement
+
+pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
+
+# name: (forced ids, finish_reason)
+FORCED = {
+    "split-characters": (encode("é🦊日本"), "length"),
+    "unfinished-character": ([*encode("a"), *encode("🦊")[:2]], "length"),
+    "bytes-that-are-no-text": (
+        [encode("é")[1], *encode("x"), encode("日")[0], *encode("y")], "length",
+    ),
+    "character-then-end-token": ([*encode("🦊"), IM_END], "stop"),
+    "half-character-then-end-token": ([*encode("a"), *encode("🦊")[:2], IM_END], "stop"),
+    "only-the-end-token": ([IM_END], "stop"),
+    "end-token-in-the-middle": ([*encode("a"), IM_END, *encode("b")], "length"),
+    "white-space": (encode("  \n\t a \n"), "length"),
+    "thinking-tags-without-a-parser": (encode("<think>a</think>b"), "length"),
+}  # fmt: skip
+
+
+@requirement("parity.forced.same-message")
+@pytest.mark.parametrize("name", FORCED)
+async def test_forced_text_is_the_same(wire, name):
+    """The whole body of both routes."""
+    split, coupled = await whole(wire, *FORCED[name])
+    same_answer(split, coupled)
+
+
+@requirement("parity.forced.same-stream")
+@capability("derender.chat.stream")
+@pytest.mark.parametrize("name", FORCED)
+async def test_forced_stream_adds_up_to_the_same(wire, name):
+    """Token by token: what the deltas of both streams add up to."""
+    split, coupled = await streamed(wire, *FORCED[name])
+    assert assembled(split) == assembled(coupled)
+
+
+@requirement("parity.special-tokens.same-text")
+@pytest.mark.parametrize("flag", [None, True, False])
+async def test_special_token_inside_the_text_is_the_same(wire, flag):
+    """A special token in mid-text is left out, or shown, by both routes."""
+    fields = {} if flag is None else {"skip_special_tokens": flag}
+    split, coupled = await whole(wire, [*encode("a"), IM_START, *encode("b")], "length", **fields)
+    text = coupled["choices"][0]["message"]["content"]
+    assert text == ("a<|im_start|>b" if flag is False else "ab")
+    same_answer(split, coupled)

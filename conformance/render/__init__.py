@@ -1,0 +1,1 @@
+"""What a render node makes of chat and completions requests: ids, and a body ready for generate."""

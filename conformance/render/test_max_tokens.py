@@ -1,0 +1,81 @@
+"""max_tokens means the same by way of render and generate as on the coupled route.
+
+Catches a render node that leaves out a value equal to some default (16), and a generate node
+that then fills the context; and the opposite, a node that caps an omitted limit at 16.
+"""
+
+import pytest
+
+from conformance.support import encode
+from fixtures.case import Node, requirement
+
+pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+
+MESSAGES = [{"role": "user", "content": "hello world"}]
+GREEDY = {"temperature": 0, "ignore_eos": True}
+
+
+async def produced(wire, rendered: dict) -> tuple[int, int, str]:
+    """(tokens generated, tokens by usage, finish_reason) of a rendered request."""
+    answer = (await wire.generate(rendered)).expect(200).json
+    choice = answer["choices"][0]
+    return len(choice["token_ids"]), answer["usage"]["completion_tokens"], choice["finish_reason"]
+
+
+@requirement("render.max-tokens.explicit-kept")
+@pytest.mark.parametrize("max_tokens", [1, 15, 16, 17])
+async def test_explicit_chat_limit_is_kept(wire, max_tokens):
+    """Exactly as many tokens as the caller asked for, coupled and in steps."""
+    request = {"messages": MESSAGES, "max_tokens": max_tokens, **GREEDY}
+    coupled = (await wire.chat(request)).expect(200).json["usage"]["completion_tokens"]
+    rendered = (await wire.render_chat(request)).expect(200).json
+    assert coupled == max_tokens
+    assert await produced(wire, rendered) == (max_tokens, max_tokens, "length")
+
+
+@requirement("render.max-tokens.explicit-kept")
+@pytest.mark.parametrize("max_tokens", [1, 15, 16, 17])
+async def test_explicit_completions_limit_is_kept(wire, max_tokens):
+    """The same for completions."""
+    request = {"prompt": "hello world", "max_tokens": max_tokens, **GREEDY}
+    coupled = (await wire.completions(request)).expect(200).json["usage"]["completion_tokens"]
+    rendered = (await wire.render_completions(request)).expect(200).json[0]
+    assert coupled == max_tokens
+    assert await produced(wire, rendered) == (max_tokens, max_tokens, "length")
+
+
+@requirement("render.max-tokens.omitted-as-coupled")
+async def test_omitted_chat_limit_fills_the_context(wire, node):
+    """Chat without a limit runs to the end of the context on both routes."""
+    request = {"messages": MESSAGES, **GREEDY}
+    coupled = (await wire.chat(request)).expect(200).json["usage"]
+    rendered = (await wire.render_chat(request)).expect(200).json
+    room = node.max_model_len - len(rendered["token_ids"])
+    assert coupled["completion_tokens"] == room
+    assert await produced(wire, rendered) == (room, room, "length")
+
+
+@requirement("render.max-tokens.omitted-as-coupled")
+async def test_omitted_completions_limit_is_sixteen(wire):
+    """Completions without a limit give OpenAI's default of 16 tokens on both routes."""
+    request = {"prompt": "hello world", **GREEDY}
+    coupled = (await wire.completions(request)).expect(200).json["usage"]["completion_tokens"]
+    rendered = (await wire.render_completions(request)).expect(200).json[0]
+    assert coupled == 16
+    assert await produced(wire, rendered) == (16, 16, "length")
+
+
+@requirement("render.max-tokens.within-the-context")
+@pytest.mark.parametrize("beyond", [0, 1])
+async def test_limit_up_to_the_context_is_rendered(wire, node, beyond):
+    """A limit of the whole rest of the context is kept; one more is kept out of the prompt's way."""
+    prompt = encode("hello world")
+    room = node.max_model_len - len(prompt)
+    request = {"prompt": prompt, "max_tokens": room + beyond, **GREEDY}
+    coupled = await wire.completions(request)
+    rendered = await wire.render_completions(request)
+    assert rendered.status == coupled.status
+    if coupled.status == 200:
+        assert await produced(wire, rendered.json[0]) == (room, room, "length")
+    else:
+        assert (coupled.status, beyond) == (400, 1)

@@ -1,0 +1,106 @@
+"""Sampling parameters go through render with the values the caller gave.
+
+Catches a node that drops, rounds, renames or defaults a sampling field, or leaks the engine's
+private switches.
+"""
+
+import pytest
+
+from fixtures.case import Node, requirement
+
+pytestmark = pytest.mark.parametrize(
+    "node", [Node("real"), Node("none", role="render")], indirect=True
+)
+
+# Every value differs from its default, and none is rounded by a binary float.
+GIVEN = {
+    "max_tokens": 7,
+    "min_tokens": 2,
+    "temperature": 0.5,
+    "top_p": 0.75,
+    "top_k": 3,
+    "min_p": 0.125,
+    "seed": 11,
+    "n": 2,
+    "stop": ["x", "yz"],
+    "stop_token_ids": [9, 10],
+    "ignore_eos": True,
+    "presence_penalty": 0.25,
+    "frequency_penalty": -0.5,
+    "repetition_penalty": 1.25,
+    "logit_bias": {"30": 1.5, "31": -2.25},
+    "include_stop_str_in_output": True,
+    "skip_special_tokens": False,
+    "spaces_between_special_tokens": False,
+    "bad_words": ["cow"],
+    "allowed_token_ids": [20, 21, 30],
+    "prompt_logprobs": 1,
+}
+# The engine's own switches, which render may show because generate reads them back (the
+# protocol does not say; their values are vLLM's for a full answer, by release).
+OWN = {"output_kind", "skip_clone", "skip_reading_prefix_cache", "detokenize"}
+ROUTES = {
+    "chat": ({"messages": [{"role": "user", "content": "hello"}], "logprobs": True, "top_logprobs": 4}),
+    "completions": ({"prompt": "hello", "logprobs": 4}),
+}
+
+
+async def render(wire, route: str, **fields) -> dict:
+    """One rendered request, by route."""
+    call = wire.render_chat if route == "chat" else wire.render_completions
+    answer = (await call({**ROUTES[route], **fields})).expect(200).json
+    return answer if route == "chat" else answer[0]
+
+
+@requirement("render.sampling-params.carried")
+@pytest.mark.parametrize("route", ROUTES)
+async def test_every_value_is_carried(wire, route):
+    """The whole dict equals what was given, but for the engine's own switches."""
+    params = (await render(wire, route, **GIVEN))["sampling_params"]
+    carried = {name: value for name, value in params.items() if name not in OWN}
+    assert carried == {**GIVEN, "logprobs": 4}
+
+
+@requirement("render.sampling-params.carried")
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 0.0),
+        ("temperature", 2.0),
+        ("top_p", 0.001),
+        ("top_k", 1),
+        ("seed", 0),
+        ("seed", 2**62),
+        ("stop", ["\n", "é"]),
+        ("logit_bias", {"0": -100.0}),
+        ("n", 3),
+    ],
+    ids=lambda part: str(part).replace("\n", "newline"),
+)
+async def test_edge_values_are_carried(wire, route, name, value):
+    """Zeros, extremes and text outside ASCII arrive as they were sent."""
+    params = (await render(wire, route, max_tokens=7, **{name: value}))["sampling_params"]
+    assert params[name] == value
+
+
+@requirement("render.sampling-params.carried")
+async def test_max_completion_tokens_is_max_tokens(wire):
+    """Chat's newer name for the limit comes first and lands in the field that generate reads."""
+    messages = [{"role": "user", "content": "hello"}]
+    both = await wire.render_chat(messages=messages, max_completion_tokens=9, max_tokens=12)
+    newer = await wire.render_chat(messages=messages, max_completion_tokens=9)
+    assert [answer.expect(200).json["sampling_params"]["max_tokens"] for answer in (both, newer)] == [9, 9]
+
+
+@requirement("render.fields.carried")
+@pytest.mark.parametrize("route", ROUTES)
+async def test_fields_outside_sampling_are_carried(wire, route):
+    """Model, cache salt and priority stand beside the sampling parameters, unchanged."""
+    rendered = await render(wire, route, max_tokens=7, cache_salt="salt-é", priority=3)
+    plain = await render(wire, route, max_tokens=7)
+    names = ("model", "cache_salt", "priority")
+    assert [[body[name] for name in names] for body in (rendered, plain)] == [
+        ["tiny", "salt-é", 3],
+        ["tiny", None, 0],
+    ]

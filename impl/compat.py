@@ -1,0 +1,82 @@
+"""Where each vLLM release keeps what the reference stands on: nothing else names its modules.
+
+`compat.NAME` gives the release's own object; `compat.has("NAME")` says whether the release has it
+at all. A further release is supported by adding the place it uses to `_PLACES`.
+"""
+
+import functools
+import importlib
+from typing import Any
+
+_TOKENS = "vllm.entrypoints.scale_out.token_in_token_out"
+_BASE = "vllm.entrypoints.generate.base"
+_CHAT = "vllm.entrypoints.openai.chat_completion"
+_SERVE = "vllm.entrypoints.serve"
+
+# Name here -> places as "module:name", the newest release's first.
+_PLACES: dict[str, tuple[str, ...]] = {
+    # The three handlers in app.state, and the body and route of generate (0.25.1 and later).
+    "ServingTokens": (f"{_TOKENS}.serving:ServingTokens",),
+    "ServingRender": ("vllm.entrypoints.scale_out.render.serving:ServingRender",),
+    "ServingDerender": ("vllm.entrypoints.scale_out.derender.serving:ServingDerender",),
+    "GenerateRequest": (f"{_TOKENS}.protocol:GenerateRequest",),
+    "generate_route": (f"{_TOKENS}.api_router:generate",),
+    # Derender mode of generate (0.33.0 and later).
+    "ParseContext": (f"{_TOKENS}.protocol:ParseContext",),
+    "ChatStreamProcessor": (f"{_CHAT}.stream_processor:ChatStreamProcessor",),
+    "chat_top_logprobs_limit": (f"{_BASE}.serving:chat_top_logprobs_limit",),
+    # Streams of generate (0.32.0 and later).
+    "GenerateStreamChoiceBase": (f"{_TOKENS}.protocol:GenerateStreamChoiceBase",),
+    "GenerateStreamResponseBase": (f"{_TOKENS}.protocol:GenerateStreamResponseBase",),
+    "build_spec_decoding_metrics": (f"{_BASE}.serving:build_spec_decoding_metrics",),
+    "PerRequestMetrics": (f"{_BASE}.protocol:PerRequestMetrics",),
+    "DeltaMessage": (f"{_BASE}.protocol:DeltaMessage",),
+    "ChatCompletionLogProbs": (f"{_CHAT}.protocol:ChatCompletionLogProbs",),
+    # How many candidates /v1/completions keeps; a release without it keeps them all (before
+    # 0.33.0).
+    "completion_top_logprobs_limit": (f"{_BASE}.serving:completion_top_logprobs_limit",),
+    # Common parts.
+    "ErrorResponse": (f"{_SERVE}.engine.protocol:ErrorResponse",),
+    "PromptTokenUsageInfo": (f"{_SERVE}.engine.protocol:PromptTokenUsageInfo",),
+    "UsageInfo": (f"{_SERVE}.engine.protocol:UsageInfo",),
+    "load_aware_call": (f"{_SERVE}.utils.api_utils:load_aware_call",),
+    "should_include_usage": (f"{_SERVE}.utils.api_utils:should_include_usage",),
+    "with_cancellation": (f"{_SERVE}.utils.api_utils:with_cancellation",),
+    "GenerationError": ("vllm.exceptions:GenerationError",),
+    "RequestOutputKind": ("vllm.sampling_params:RequestOutputKind",),
+    "init_logger": ("vllm.logger:init_logger",),
+}
+
+
+@functools.cache
+def _find(name: str) -> Any:
+    for place in _PLACES[name]:
+        module, _, attribute = place.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            # A place this release does not have; a missing dependency of vLLM's own is not ours to
+            # hide.
+            if error.name is None or not module.startswith(error.name):
+                raise
+        except AttributeError:
+            continue
+    return None
+
+
+def has(name: str) -> bool:
+    """Whether the installed release has `name`, one of the names of this module."""
+    return _find(name) is not None
+
+
+def __getattr__(name: str) -> Any:
+    """The installed release's `name`; ImportError when the release has it nowhere we know."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = _find(name)
+    if found is None:
+        raise ImportError(
+            f"The installed vLLM has no {name}; looked in {', '.join(_PLACES[name])}."
+        )
+    globals()[name] = found
+    return found

@@ -1,0 +1,67 @@
+"""`python -m reports COMMAND …`: what can be done with a report once it is written."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reports.record import ReportProblem, read
+from reports.summary import print_summary, verdict_sentence
+
+
+def validate(arguments: argparse.Namespace) -> int:
+    """Every file is looked at; the exit code is 1 if one is not a whole and consistent report."""
+    code = 0
+    for file in arguments.files:
+        try:
+            print(f"{file}: {verdict_sentence(read(file))}")
+        except ReportProblem as problem:
+            print(problem, file=sys.stderr)
+            code = 1
+    return code
+
+
+def show(arguments: argparse.Namespace) -> int:
+    print_summary(read(arguments.file))
+    return 0
+
+
+@dataclass(frozen=True)
+class Command:
+    """A word of the command line: what it does, and its arguments as argparse takes them."""
+
+    run: Callable[[argparse.Namespace], int]
+    help: str
+    arguments: dict[str, dict]
+
+
+COMMANDS = {
+    "validate": Command(
+        validate,
+        "say whether each file is a whole report",
+        {"files": {"nargs": "+", "type": Path, "metavar": "FILE"}},
+    ),
+    "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m reports", description="Work with tokenwire's reports."
+    )
+    words = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        word = words.add_parser(name, help=command.help, description=command.help)
+        for argument, options in command.arguments.items():
+            word.add_argument(argument, **options)
+    arguments = parser.parse_args(argv)
+    try:
+        return COMMANDS[arguments.command].run(arguments)
+    except ReportProblem as problem:
+        print(problem, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

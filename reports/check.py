@@ -1,0 +1,122 @@
+"""Whether a line is one of a report, and whether the lines of a report hold together."""
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+SCHEMA_VERSION = 1
+SCHEMA_FILE = Path(__file__).parent / "schema" / "report.schema.json"
+KINDS = ("header", "case", "footer")
+
+
+class ReportProblem(Exception):
+    """A report cannot be written or read; the text is one sentence for the user."""
+
+
+class Check:
+    """Looks at the lines of one report in order; each call returns its line, or raises
+    ReportProblem naming `where`.
+    """
+
+    def __init__(self) -> None:
+        self.header: dict = {}
+        self.cases: set[tuple[str, str]] = set()
+        self.counts: Counter[str] = Counter()
+        self.ended = False
+
+    def __call__(self, line: Any, where: str) -> dict:
+        if problem := self._problem(line):
+            raise ReportProblem(f"{where}: {problem}.")
+        return line
+
+    def _problem(self, line: Any) -> str | None:
+        kind = line.get("kind") if isinstance(line, dict) else None
+        if kind not in KINDS:
+            return f"not a line of a report: its kind is none of {', '.join(KINDS)}"
+        if self.ended:
+            return "a line stands after the footer"
+        if (kind == "header") == bool(self.header):
+            return "a second header" if self.header else f"a {kind} stands where the header must be"
+        if kind == "header" and line.get("schema") != SCHEMA_VERSION:
+            version = short(line.get("schema"))
+            return f"schema version {version} is unknown: this tokenwire reads {SCHEMA_VERSION}"
+        if error := best_match(_validator(kind).iter_errors(line)):
+            place = "/".join(map(str, error.absolute_path))
+            return f"{short(place)}: {short(error.message)}" if place else short(error.message)
+        return getattr(self, f"_{kind}")(line)
+
+    def _header(self, line: dict) -> None:
+        self.header = line
+
+    def _case(self, line: dict) -> str | None:
+        key = (line["id"], line["target"])
+        if key in self.cases:
+            return f"{short(line['id'])} on {line['target']} stands here a second time"
+        if line["target"] not in self.header["targets"]:
+            return f"target {line['target']} is not in the header"
+        for requirement in line["requirements"]:
+            if requirement not in self.header["requirements"]:
+                return f"requirement {short(requirement)} is not in the header"
+        self.cases.add(key)
+        self.counts[line["status"]] += 1
+        return None
+
+    def _footer(self, line: dict) -> str | None:
+        if line["reported"] != len(self.cases):
+            return f"the footer says {line['reported']} cases, the file holds {len(self.cases)}"
+        if line["counts"] != self.counts:
+            return "the footer's counts are not those of the file's cases"
+        if line["exit_code"] == 0:
+            if not self.cases:
+                return "the exit code is 0 although no case was reported"
+            if line["planned"] != line["reported"]:
+                return (
+                    f"the exit code is 0 although not all {line['planned']} planned cases reported"
+                )
+            if line["problems"]:
+                return (
+                    f"the exit code is 0 although there was a problem: {short(line['problems'][0])}"
+                )
+        self.ended = True
+        return None
+
+
+@cache
+def _validator(kind: str) -> Draft202012Validator:
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
+
+
+def parse(raw: bytes, where: str) -> Any:
+    """The value of one line of strict JSON; raises ReportProblem naming `where`."""
+    try:
+        return json.loads(
+            raw.decode(), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
+        )
+    except (ValueError, RecursionError) as error:
+        raise ReportProblem(f"{where}: not a JSON line: {short(error)}.") from error
+
+
+def _no_key_twice(pairs: list[tuple[str, object]]) -> dict:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return mapping
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def short(value: object) -> str:
+    """At most 200 printable characters, on one line: what a file holds may be long, or made to fool
+    a terminal.
+    """
+    text = str(value)
+    text = text if len(text) <= 200 else text[:197] + "…"
+    return text.encode("unicode_escape").decode() if not text.isprintable() else text

@@ -1,0 +1,155 @@
+"""A report on the terminal: a table by chapter, each case that keeps the run from being good, and
+one last sentence.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reports.record import Report
+
+STYLES = {
+    "passed": "green",
+    "failed": "red",
+    "known_failing": "yellow",
+    "unsupported": "dim",
+    "not_judged": "magenta",
+    "error": "bold red",
+}
+BAD = ("failed", "error", "not_judged")  # in the order they are printed
+MESSAGE_LINES = 12
+LINE_WIDTH = 300
+CURL_WIDTH = 4000
+
+
+def print_summary(report: Report, console: Console | None = None) -> None:
+    """Print the whole summary; its last line is `verdict_sentence(report)`."""
+    console = console or Console()
+    console.print(_table(report))
+    for status in BAD:
+        for case in report.cases:
+            if case["status"] == status:
+                _print_lines(console, _case_lines(case, report.header["requirements"]))
+    _print_lines(
+        console,
+        (
+            Text(f"problem: {printable(problem)}", "bold red")
+            for problem in report.footer["problems"]
+        ),
+    )
+    good = report.footer["exit_code"] == 0
+    _print_lines(console, [Text(verdict_sentence(report), "bold green" if good else "bold red")])
+
+
+def verdict_sentence(report: Report) -> str:
+    """One sentence: how many cases on which targets, how they ended, and why the exit code is not
+    0.
+    """
+    counts, problems, exit_code = (
+        report.footer[key] for key in ("counts", "problems", "exit_code")
+    )
+    ends = ", ".join(
+        f"{counts[status]} {_words(status)}" for status in STYLES if counts.get(status)
+    )
+    cases = "1 case" if len(report.cases) == 1 else f"{len(report.cases)} cases"
+    sentence = printable(
+        f"tokenwire: {cases} on {', '.join(report.header['targets'])}: {ends or 'none ran'}"
+    )
+    bad = [f"{counts[status]} {_words(status)}" for status in BAD if counts.get(status)]
+    if problems:
+        bad.append(f"{len(problems)} problem{'s' * (len(problems) > 1)} of the run itself")
+    if exit_code:
+        sentence += f"; exit code {exit_code}" + (f" because of {' and '.join(bad)}" if bad else "")
+    elif bad:
+        sentence += "; exit code 0"
+    return sentence
+
+
+def printable(text: str) -> str:
+    """`text` with everything a terminal would act on, or could not show, written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def _table(report: Report) -> Table:
+    """Chapter by statuses, one row per target where there are several; statuses that never occur
+    have no column.
+    """
+    statuses = [status for status in STYLES if report.footer["counts"].get(status)]
+    several = len(report.header["targets"]) > 1
+    rows: dict[tuple[str, ...], Counter[str]] = {}
+    for case in report.cases:
+        chapter = case["requirements"][0].partition(".")[0]
+        rows.setdefault((chapter, case["target"]) if several else (chapter,), Counter())[
+            case["status"]
+        ] += 1
+    table = Table(box=box.SIMPLE, show_footer=True, header_style="bold", footer_style="bold")
+    table.add_column("chapter", "all", overflow="fold")
+    if several:
+        table.add_column("target", overflow="fold")
+    table.add_column("cases", str(len(report.cases)), justify="right")
+    for status in statuses:
+        table.add_column(
+            _words(status),
+            str(report.footer["counts"][status]),
+            justify="right",
+            style=STYLES[status],
+        )
+    for key, counts in sorted(rows.items()):
+        names = [Text(printable(name)) for name in key]
+        table.add_row(
+            *names, str(counts.total()), *(str(counts[status] or "") for status in statuses)
+        )
+    return table
+
+
+def _case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
+    status = case["status"]
+    yield Text()
+    yield Text.assemble((_words(status), STYLES[status]), " ", (printable(case["id"]), "bold"))
+    message = case.get("message", "").splitlines()
+    if status == "not_judged":  # the control has a block of its own
+        yield Text(f"  {_cut(message[0] if message else '')} (by itself: {case['observed']})")
+        return
+    for id in case["requirements"]:
+        yield Text(f"  rule    {printable(id)}: {printable(rules[id]['text'])}")
+    yield Text(
+        f"  node    {printable(case['node'] or 'none')} ({case['target']}, engine {case['engine']})"
+    )
+    for line in message[:MESSAGE_LINES]:
+        yield Text(f"  {_cut(line)}".rstrip())
+    if len(message) > MESSAGE_LINES:
+        yield Text(f"  … {len(message) - MESSAGE_LINES} more lines in the report")
+    if case["exchanges"]:
+        curl = printable(case["exchanges"][-1]["curl"])
+        yield Text(
+            f"  {curl}"
+            if len(curl) <= CURL_WIDTH
+            else f"  curl    {len(curl)} characters long: it stands in the report"
+        )
+    if "replay" in case:
+        yield Text(f"  {printable(case['replay'])}")
+
+
+def _print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
+    for line in lines:
+        # what the console's encoding cannot hold is escaped, and no line is wrapped: it can be
+        # copied and run
+        line.plain = line.plain.encode(console.encoding, "backslashreplace").decode(
+            console.encoding
+        )
+        console.print(line, soft_wrap=True)
+
+
+def _cut(line: str) -> str:
+    line = printable(line.expandtabs())
+    return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 1] + "…"
+
+
+def _words(status: str) -> str:
+    return status.replace("_", " ")

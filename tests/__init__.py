@@ -1,0 +1,1 @@
+"""The harness's own tests."""

@@ -1,0 +1,66 @@
+"""Run the small suite, or the whole one, in a process of its own and look at what it leaves."""
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+from reports import record
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITE = "tests/live/suite"
+TAG = "TOKENWIRE_TEST_TAG"
+
+
+class PytestRun:
+    """`pytest ARGUMENTS` in the repository, its report in `folder`; everything it starts carries a tag."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.report_file = folder / "report.jsonl"
+        self.tag = uuid.uuid4().hex
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", "--report-dir", folder, *arguments],
+            cwd=ROOT,
+            env={**os.environ, TAG: self.tag},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.output = ""
+
+    def wait(self, seconds: float = 120) -> int:
+        """The exit code once it ends; TimeoutExpired when it does not."""
+        self.output, _ = self.process.communicate(timeout=seconds)
+        return self.process.returncode
+
+    def processes(self) -> list[str]:
+        """The command lines of living processes that this run started, itself included."""
+        mark = f"{TAG}={self.tag}".encode()
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append((folder / "cmdline").read_bytes().decode().replace("\0", " "))
+            except OSError:
+                continue  # it ended, or is a kernel's
+        return [line for line in found if line]
+
+    def none_left_within(self, seconds: float) -> bool:
+        """Whether every process of this run is gone in time."""
+        deadline = time.monotonic() + seconds
+        while self.processes():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def report(self) -> record.Report:
+        """Its report; raises ReportProblem for one without an end."""
+        return record.read(self.report_file)
+
+    def statuses(self) -> dict[str, str]:
+        """Status by the case's own name."""
+        return {case["id"].rpartition("::")[2].partition("[")[0]: case["status"] for case in self.report().cases}

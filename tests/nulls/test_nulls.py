@@ -1,0 +1,19 @@
+"""A server that does nothing passes almost nothing."""
+
+import pytest
+
+from tests.live.sharing import run_suite
+
+ALLOWED = 0.05
+
+
+@pytest.mark.parametrize("null", ["empty", "echo", "missing", "closing"])
+def test_doing_nothing_passes_almost_nothing(pool, tmp_path, null):
+    report = run_suite(
+        pool.address, tmp_path, "conformance", "-n", "2", "--impl", f"tests.nulls:{null}"
+    )
+    counts = report.footer["counts"]
+    print(f"{null}: {counts}")
+    assert counts.get("error", 0) == 0
+    assert counts.get("passed", 0) < ALLOWED * report.footer["reported"]
+    assert report.footer["exit_code"] == 1

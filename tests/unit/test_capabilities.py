@@ -1,0 +1,135 @@
+"""Which answers mean that a node has a capability: those that releases give, and wrong ones."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from fixtures.capabilities import CAPABILITIES, probe
+from fixtures.wire import NodeUnreachable, Wire
+
+ABSENT_ROUTE = [
+    (404, {"detail": "Not Found"}),
+    (405, {"detail": "Method Not Allowed"}),
+    (501, {"error": {"message": "not implemented", "code": 501}}),
+    (400, {"error": {"message": "Tokenizer not available when `skip_tokenizer_init=True`"}}),
+    (403, {"error": {"message": "Scale-out endpoints are disabled. …", "code": 403}}),
+]
+# A node that is there and wrong: its cases must be judged, not excused.
+WRONG = [
+    (200, b""),
+    (200, b"<html>"),
+    (200, b"[]"),
+    (200, b"null"),
+    (404, b""),
+    (404, {"error": {"message": "The model `tiny` does not exist.", "code": 404}}),
+    (403, {"error": {"message": "Forbidden", "code": 403}}),
+    (500, {"error": {"message": "boom", "code": 500}}),
+    (400, b"not json"),
+]
+
+
+def stream(*chunks: Any) -> bytes:
+    return b"".join(b"data: %s\n\n" % json.dumps(chunk).encode() for chunk in chunks)
+
+
+def refusal(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "BadRequestError", "code": 400}}
+
+
+LITERAL = refusal("1 validation error:\n  {'type': 'literal_error', 'loc': 'body.output_mode'}")
+ENTRY = {"logprob": -0.5, "top_logprobs": []}
+
+
+async def asked(name: str, status: int, body: Any, kind: str = "application/json"):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    requests: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status, content=content, headers={"content-type": kind})
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        present, exchange = await probe(name, Wire("http://node", "node-1", client=client))
+    assert len(requests) == 1
+    assert exchange.status == status
+    return present
+
+
+@pytest.mark.parametrize("name", CAPABILITIES)
+@pytest.mark.parametrize(("status", "body"), ABSENT_ROUTE)
+async def test_an_absent_route_is_an_absent_capability(name, status, body):
+    assert not await asked(name, status, body)
+
+
+@pytest.mark.parametrize("name", sorted(CAPABILITIES.keys() - {"generate-stream", "parse-context"}))
+@pytest.mark.parametrize(("status", "body"), WRONG)
+async def test_a_wrong_answer_is_no_excuse(name, status, body):
+    assert await asked(name, status, body)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "body", "present"),
+    [
+        ("generate-stream", 200, {"choices": []}, False),
+        ("derender.chat.stream", 400, refusal("generate_response Field required"), False),
+        ("derender.chat.stream", 400, refusal("prompt_token_ids is required"), True),
+        ("derender.chat.stream", 200, {"chunk": {}, "stream_state": {}}, True),
+        ("derender.completions.stream", 400, refusal("generate_responses missing"), False),
+        ("output-mode.text", 200, {"choices": []}, False),
+        ("output-mode.text", 200, {"output_mode": "tokens"}, False),
+        ("output-mode.text", 200, {"output_mode": "text"}, True),
+        ("output-mode.text", 400, refusal('Only output_mode="tokens" is supported.'), False),
+        ("output-mode.text", 400, refusal("output_mode='text' requires a tokenizer"), False),
+        ("output-mode.text", 400, refusal("token_ids out of vocabulary"), True),
+        ("output-mode.derender", 400, LITERAL, False),
+        ("output-mode.derender", 200, {"output_mode": "derender"}, True),
+        (
+            "output-mode.derender.stream",
+            400,
+            refusal("output_mode='derender' does not support stream=true."),
+            False,
+        ),
+        ("integer-logprobs", 200, {"choices": [{"logprobs": {"content": [ENTRY]}}]}, False),
+        (
+            "integer-logprobs",
+            200,
+            {"choices": [{"logprobs": {"content": [{**ENTRY, "token_id": 5}]}}]},
+            True,
+        ),
+        ("parse-context", 200, {"choices": []}, False),
+        ("parse-context", 400, refusal("body.parse_context"), True),
+        ("return-token-ids", 200, {"choices": []}, False),
+        ("return-token-ids", 200, {"prompt_token_ids": None}, False),
+        ("return-token-ids", 200, {"prompt_token_ids": [20]}, True),
+    ],
+)
+async def test_a_release_is_known_by_its_answer(name, status, body, present):
+    assert await asked(name, status, body) is present
+
+
+@pytest.mark.parametrize(
+    ("name", "chunks", "present"),
+    [
+        ("generate-stream", [{"choices": []}], True),
+        ("output-mode.derender.stream", [{"output_mode": "derender"}], True),
+        ("output-mode.derender.stream", [{"choices": []}], False),
+        ("output-mode.derender.stream", [{"error": {"message": "boom"}}], True),
+        ("output-mode.derender.stream", [], True),
+    ],
+)
+async def test_a_stream_is_known_by_its_first_chunk(name, chunks, present):
+    assert await asked(name, 200, stream(*chunks), "text/event-stream") is present
+
+
+async def test_an_unknown_name_and_a_dead_node_are_errors():
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(refuse)) as client:
+        wire = Wire("http://node", "node-1", client=client)
+        with pytest.raises(KeyError):
+            await probe("telepathy", wire)
+        with pytest.raises(NodeUnreachable):
+            await probe("generate", wire)
