@@ -1,7 +1,8 @@
-"""What several chapters share: bodies as a node sends them, and the three-step route as one call."""
+"""What chapters share: bodies as a node sends them, and the three-step route as one call."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from packaging.version import Version
@@ -47,11 +48,9 @@ def decode(token_ids: Sequence[int], *, skip_special_tokens: bool = True) -> str
 
 
 def partitions(token_ids: Sequence[int], cuts: Iterable[int]) -> list[list[int]]:
-    """`token_ids` cut before each position of `cuts`, in order; every piece holds at least one id."""
+    """`token_ids` cut before each position of `cuts`; every piece holds at least one id."""
     edges = [0, *sorted({cut for cut in cuts if 0 < cut < len(token_ids)}), len(token_ids)]
-    return [
-        list(token_ids[start:end]) for start, end in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    return [list(token_ids[start:end]) for start, end in pairwise(edges)]
 
 
 # What a node is
@@ -98,9 +97,12 @@ def chunks(pieces: Sequence[Sequence[int]], finish_reason: str = "length") -> li
 
 
 def logprob_entry(
-    node: Any, token_id: int, alternatives: Sequence[tuple[int, float]], logprob: float | None = None
+    node: Any,
+    token_id: int,
+    alternatives: Sequence[tuple[int, float]],
+    logprob: float | None = None,
 ) -> dict:
-    """One position of token-level logprobs as the node's release writes it; `alternatives` in rank order.
+    """One position of logprobs as the node's release writes it; `alternatives` by rank.
 
     Integer ids with ranks from 0.32 on, `token_id:N` before (CASES 25).
     """
@@ -113,15 +115,16 @@ def logprob_entry(
         rank = next((top["rank"] for top in tops if top["token_id"] == token_id), len(tops) + 1)
         return {"token_id": token_id, "logprob": value, "rank": rank, "top_logprobs": tops}
     tops = [
-        {"token": f"token_id:{other}", "logprob": own, "bytes": None}
-        for other, own in alternatives
+        {"token": f"token_id:{other}", "logprob": own, "bytes": None} for other, own in alternatives
     ]
     return {"token": f"token_id:{token_id}", "logprob": value, "bytes": None, "top_logprobs": tops}
 
 
 def entry_id(entry: dict) -> int:
     """The token a logprob entry names, in either shape."""
-    return entry["token_id"] if "token_id" in entry else int(entry["token"].removeprefix("token_id:"))
+    return (
+        entry["token_id"] if "token_id" in entry else int(entry["token"].removeprefix("token_id:"))
+    )
 
 
 # The three-step route
@@ -136,18 +139,15 @@ class Split:
     answer: Any
 
 
-async def split_chat(
-    wire: Wire, request: dict, *, generate: dict | None = None, derender: dict | None = None
-) -> Split:
-    """Chat render, generate and derender of one request; the keyword bodies are merged over each step's own."""
+async def split_chat(wire: Wire, request: dict) -> Split:
+    """Chat render, generate and derender of one request."""
     rendered = (await wire.render_chat(request)).expect(200).json
-    generated = (await wire.generate({**rendered, **(generate or {})})).expect(200).json
+    generated = (await wire.generate(rendered)).expect(200).json
     body = {
         "generate_response": generated,
         "chat_request": {"model": "tiny", **request},
         "prompt_tokens": len(rendered["token_ids"]),
         "prompt_token_ids": rendered["token_ids"],
-        **(derender or {}),
     }
     answer = (await wire.derender_chat(body)).expect(200).json
     return Split(rendered, generated, answer)
@@ -188,7 +188,7 @@ def joined_text(answers: Sequence[Exchange]) -> str:
 
 
 def assembled(stream: Sequence[dict]) -> dict:
-    """What the choice-0 deltas of chat chunks add up to: content, reasoning, tool calls, finish_reason.
+    """What the deltas of chat chunks with one choice add up to.
 
     A tool call is {"name", "arguments"}; `ids` counts the different ids each call was given.
     """
@@ -206,7 +206,12 @@ def assembled(stream: Sequence[dict]) -> dict:
             own["arguments"] += call["function"].get("arguments") or ""
             own["ids"] |= {call["id"]} if call.get("id") else set()
     tools = [{**call, "ids": len(call["ids"])} for _, call in sorted(calls.items())]
-    return {"content": content, "reasoning": reasoning, "tool_calls": tools, "finish_reason": finish}
+    return {
+        "content": content,
+        "reasoning": reasoning,
+        "tool_calls": tools,
+        "finish_reason": finish,
+    }
 
 
 def without(value: dict, *keys: str) -> dict:

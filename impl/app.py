@@ -1,21 +1,22 @@
 """Puts the reference's classes in place of vLLM's: from a launcher, or as a plugin of vLLM.
 
 No module of vLLM is patched: handlers are replaced in `app.state`, where the routes look them up
-per request, and the generate route is replaced in the app's own list, because its body model
-changes.
+per request, and the generate and derender routes are replaced in the app's own list, because their
+body models change.
 """
 
+import functools
 import inspect
+import operator
 import os
 from argparse import Namespace
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 
 from impl import compat
-from impl.derender import ServingDerender
-from impl.protocol import HAS_DERENDER_MODE, GenerateRequest
+from impl.protocol import HAS_DERENDER_MODE, GenerateRequest, with_open_experts
 from impl.render import ServingRender
 from impl.routed_experts import ENCODINGS
 from impl.serving_tokens import ServingTokens
@@ -31,7 +32,7 @@ def install(app: FastAPI) -> None:
     environment variable TOKENWIRE_ROUTED_EXPERTS (npy, base85 or compact; npy when unset) chooses
     how `routed_experts` is written; ValueError for another value.
     """
-    _replace_generate_route(app)
+    _replace_routes(app)
     _replace_handlers(app.state, app.state.args)
 
 
@@ -43,7 +44,7 @@ class Plugin:
 
     def attach_router(self, app: FastAPI) -> None:
         """Called by vLLM when its own routes are in place."""
-        _replace_generate_route(app)
+        _replace_routes(app)
 
     async def init_state(self, engine_client: Any, state: Any, args: Namespace) -> None:
         """Called by vLLM when it has filled `state`; a render server has no `engine_client`."""
@@ -51,19 +52,18 @@ class Plugin:
 
 
 def _replace_handlers(state: Any, args: Namespace) -> None:
-    _adopt(
-        state, "serving_tokens", ServingTokens, routed_experts_encoding=_routed_experts_encoding()
-    )
+    encoding = _routed_experts_encoding()
+    _adopt(state, "serving_tokens", ServingTokens, routed_experts_encoding=encoding)
     _adopt(state, "serving_render", ServingRender)
-    _adopt(
-        state,
-        "serving_derender",
-        ServingDerender,
-        return_tokens_as_token_ids=args.return_tokens_as_token_ids,
-    )
+    # Derender came with 0.24.0.
+    if compat.has("ServingDerender"):
+        from impl.derender import ServingDerender
+
+        flag = args.return_tokens_as_token_ids
+        _adopt(state, "serving_derender", ServingDerender, return_tokens_as_token_ids=flag)
 
 
-def _adopt(state: Any, name: str, cls: type, **extra: Any) -> None:
+def _adopt(state: Any, name: str, cls: Any, **extra: Any) -> None:
     """Replace a handler by one of `cls` with the same state, whatever its __init__ takes."""
     stock = getattr(state, name, None)
     if stock is None or isinstance(stock, cls):
@@ -82,32 +82,48 @@ def _routed_experts_encoding() -> str:
     return encoding
 
 
-def _replace_generate_route(app: FastAPI) -> None:
-    """Give the generate route our body model; nothing to do where the release has no parse context.
+def _replace_routes(app: FastAPI) -> None:
+    """Give the routes whose body differs from vLLM's our body model, and keep vLLM's own code."""
+    if HAS_DERENDER_MODE:
+        generate = _with_body(compat.generate_route, GenerateRequest)
+        _replace_route(
+            app, compat.generate_route, compat.with_cancellation(compat.load_aware_call(generate))
+        )
+    for name in ("derender_chat_route", "derender_completions_route"):
+        if not compat.has(name):
+            continue
+        stock = getattr(compat, name)
+        full_and_streamed = get_args(inspect.signature(stock).parameters["request"].annotation)
+        body = functools.reduce(operator.or_, map(with_open_experts, full_and_streamed))
+        _replace_route(app, stock, _with_body(stock, body))
 
-    Its place in the list is kept, because in some releases the first match wins and a plugin's
+
+def _with_body(stock: Any, body: Any) -> Any:
+    """A route's own code without its decorators, over another body model."""
+    stock_code = inspect.unwrap(stock)
+
+    async def endpoint(request: body, raw_request: Request) -> Any:
+        return await stock_code(request, raw_request)
+
+    return endpoint
+
+
+def _replace_route(app: FastAPI, stock: Any, endpoint: Any) -> None:
+    """Serve `endpoint` where the app serves `stock`; nothing to do where it does not.
+
+    The place in the list is kept, because in some releases the first match wins and a plugin's
     routes come last.
     """
-    if not HAS_DERENDER_MODE:
-        return
-    stock_endpoint = compat.generate_route
     for position, route in enumerate(app.router.routes):
-        if isinstance(route, APIRoute) and route.endpoint is stock_endpoint:
+        if isinstance(route, APIRoute) and route.endpoint is stock:
             app.router.routes[position] = APIRoute(
                 route.path,
-                _generate_endpoint(inspect.unwrap(stock_endpoint)),
+                endpoint,
                 methods=route.methods,
                 name=route.name,
+                description=route.description,
                 dependencies=route.dependencies,
                 responses=route.responses,
+                response_model=None,
             )
             app.openapi_schema = None
-
-
-def _generate_endpoint(stock_body: Any) -> Any:
-    @compat.with_cancellation
-    @compat.load_aware_call
-    async def generate(request: GenerateRequest, raw_request: Request) -> Any:
-        return await stock_body(request, raw_request)
-
-    return generate

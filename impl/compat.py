@@ -21,6 +21,12 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "ServingDerender": ("vllm.entrypoints.scale_out.derender.serving:ServingDerender",),
     "GenerateRequest": (f"{_TOKENS}.protocol:GenerateRequest",),
     "generate_route": (f"{_TOKENS}.api_router:generate",),
+    "derender_chat_route": (
+        "vllm.entrypoints.scale_out.derender.api_router:derender_chat_completion",
+    ),
+    "derender_completions_route": (
+        "vllm.entrypoints.scale_out.derender.api_router:derender_completion",
+    ),
     # Derender mode of generate (0.33.0 and later).
     "ParseContext": (f"{_TOKENS}.protocol:ParseContext",),
     "ChatStreamProcessor": (f"{_CHAT}.stream_processor:ChatStreamProcessor",),

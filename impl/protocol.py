@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -84,9 +84,7 @@ class GenerateRequest(compat.GenerateRequest):
         return cls.model_construct(stock.model_fields_set, **values)
 
 
-def with_encoded_experts(
-    response: BaseModel, encode: Callable[[str], str | dict[str, Any]]
-) -> BaseModel:
+def with_encoded_experts(response: Any, encode: Callable[[str], str | dict[str, Any]]) -> BaseModel:
     """A full generate answer with every choice's `routed_experts`, as vLLM wrote it, re-encoded."""
     if all(choice.routed_experts is None for choice in response.choices):
         return response
@@ -102,13 +100,31 @@ def with_encoded_experts(
     )
 
 
+def with_open_experts(derender_request: type[BaseModel]) -> type[BaseModel]:
+    """A derender body that takes generate's answers in whichever encoding their experts are.
+
+    Derender does not read them, but vLLM's body refuses an answer whose experts are no string.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in derender_request.model_fields.items():
+        if name in ("generate_response", "generate_chunk"):
+            fields[name] = (_answer_with_open_experts(field.annotation), field)
+        elif name == "generate_responses":
+            (answer,) = get_args(field.annotation)
+            fields[name] = (list[_answer_with_open_experts(answer)], field)
+    return create_model(derender_request.__name__, __base__=derender_request, **fields)
+
+
+def _answer_with_open_experts(answer: Any) -> Any:
+    (choice,) = get_args(answer.model_fields["choices"].annotation)
+    return _types_with_open_experts(answer, choice)[0]
+
+
 @functools.cache
-def _types_with_open_experts(
-    response: type[BaseModel], choice: type[BaseModel]
-) -> tuple[type[BaseModel], ...]:
+def _types_with_open_experts(response: Any, choice: Any) -> tuple[Any, Any]:
     # vLLM types the field as a string; an object in it would be serialised with a warning for every
     # answer.
-    open_choice = create_model(
+    open_choice: Any = create_model(
         choice.__name__, __base__=choice, routed_experts=(str | dict[str, Any] | None, None)
     )
     return create_model(

@@ -1,1 +1,1 @@
-"""What a derender node makes of generated ids: text, messages, logprobs and usage, whole or chunk by chunk."""
+"""What a derender node makes of generated ids: text, messages, logprobs, usage."""

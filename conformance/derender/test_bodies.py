@@ -16,7 +16,6 @@ pytestmark = pytest.mark.parametrize(
 )
 
 HELLO = encode("hello world")
-COUNTS = {"prompt_tokens_details": None}
 MESSAGE = {
     "role": "assistant",
     "content": "hello world",
@@ -42,7 +41,7 @@ def usage(node, prompt: int, completion: int) -> dict:
 def choice_tail(node) -> dict:
     """The keys every derendered choice ends with."""
     return {"token_ids": None, "routed_experts": None} | (
-        {"weight_versions": None} if since(node, "0.32.0") else {}
+        {"weight_versions": None} if since(node, "0.33.0") else {}
     )
 
 
@@ -92,7 +91,9 @@ async def test_chat_body_is_exact(wire, node):
 @requirement("derender.completions.body-exact")
 async def test_completions_body_is_exact(wire, node):
     """The whole text_completion object, but for the clock."""
-    body = await dated(wire.derender_completions, generate_responses=[response(HELLO)], prompt_tokens=[3])
+    body = await dated(
+        wire.derender_completions, generate_responses=[response(HELLO)], prompt_tokens=[3]
+    )
     choice = {
         "index": 0,
         "text": "hello world",

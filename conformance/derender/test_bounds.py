@@ -113,7 +113,7 @@ async def test_logprob_entries_up_to_the_context(wire, node, route):
 @requirement("derender.bounds.alternatives")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_alternatives_beyond_what_generate_can_send(wire, node, route):
-    """max_logprobs alternatives are taken; two more than that no generate node can send (CASES 28)."""
+    """max_logprobs alternatives are taken; two more no generate node sends (CASES 28)."""
     bodies = [
         response(
             {

@@ -26,7 +26,7 @@ async def test_chat_choices_keep_index_and_order(wire):
 
 @requirement("derender.completions.one-choice-per-output")
 async def test_completions_choices_are_numbered_through(wire):
-    """Two prompts of two and one outputs: choices 0, 1, 2 in that order, the first id on the answer."""
+    """Two prompts of two and one outputs: choices 0, 1, 2, and the first prompt's id."""
     bodies = [
         response(encode("a"), encode("é"), request_id="first"),
         response(encode("🦊"), request_id="second"),

@@ -7,7 +7,7 @@ to derender.
 import pytest
 
 from conformance.support import response
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("real"), Node("none", role="render")], indirect=True
@@ -56,23 +56,20 @@ async def test_no_responses_at_all_are_refused(wire):
 
 @requirement("derender.ids.refused")
 @pytest.mark.parametrize(
-    "body", [{}, {"generate_response": None}, {"generate_response": {"choices": [{"index": 0}]}}, [], "text"], ids=str
+    "body",
+    [
+        {},
+        {"generate_response": None},
+        {"generate_response": {"choices": [{"index": 0}]}},
+        [],
+        "text",
+    ],
+    ids=str,
 )
 async def test_chat_body_without_a_response_is_refused(wire, body):
     """A body of another form is a 400, not a server error."""
     (await wire.derender_chat(generate_response=response([30]))).expect(200)
     (await wire.derender_chat(body)).expect(400)
-
-
-@requirement("derender.ids.refused")
-@capability("output-mode.text")
-@pytest.mark.parametrize("mode", ["text", "derender", "bogus"])
-async def test_answer_that_is_already_text_is_refused(wire, mode):
-    """Only token-level answers can be derendered: the others have lost what derender needs."""
-    (await wire.derender_chat(generate_response=response([30], output_mode="tokens"))).expect(200)
-    body = response({"token_ids": [30], "text": "8"}, output_mode=mode)
-    (await wire.derender_chat(generate_response=body)).expect(400)
-    (await wire.derender_completions(generate_responses=[body])).expect(400)
 
 
 @requirement("derender.older.accepted")

@@ -108,7 +108,7 @@ async def test_split_character_is_named_by_its_last_token(wire, node, character)
 
 @requirement("derender.logprobs.split-character")
 async def test_alternative_is_named_by_the_tokens_before_it(wire, node):
-    """An alternative that would complete the character is named by the character; others stay whole."""
+    """An alternative that would complete the character is named by the character."""
     start, end = E_ACUTE
     other = encode("è")[1]
     rows = [(start, [(start, -0.5)]), (end, [(end, -0.5), (other, -1.5), (A, -2.5)])]
@@ -135,7 +135,7 @@ async def test_chat_alternatives_are_cut_to_the_request(wire, node, k, kept):
 @capability("integer-logprobs", "derender.chat.stream", "derender.completions.stream")
 @pytest.mark.parametrize("route", ["chat", "completions"])
 async def test_streamed_logprobs_join_to_the_full_ones(wire, node, route):
-    """One entry per id in each chunk; characters split over chunks and offsets go on across them."""
+    """One entry per id in each chunk; split characters and offsets go on across chunks."""
     token_ids = [A, *E_ACUTE, WEATHER, *FOX, B]
     whole = response(split_character(node, token_ids))
     stream = chunks([[token_id] for token_id in token_ids])
@@ -143,7 +143,8 @@ async def test_streamed_logprobs_join_to_the_full_ones(wire, node, route):
         part["choices"][0]["logprobs"] = {"content": [entry]}
     call = wire.derender_chat if route == "chat" else wire.derender_completions
     parts = [
-        answer.json["chunk"]["choices"][0]["logprobs"] for answer in await derender_each(call, stream)
+        answer.json["chunk"]["choices"][0]["logprobs"]
+        for answer in await derender_each(call, stream)
     ]
     joined = {name: [item for part in parts for item in part[name]] for name in parts[0]}
     assert joined == (await both(wire, whole))[route == "completions"]

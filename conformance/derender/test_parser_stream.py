@@ -34,14 +34,17 @@ REQUEST = {
     "tool_choice": "auto",
 }
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "日é", "days": 3}}\n</tool_call>'
+ARGUMENTS = {"city": "日é", "days": 3}
 # name: (output, (reasoning, content, arguments of the calls, finish_reason))
 OUTPUTS = {
-    "reasoning-and-content": ("<think>plan é</think>answer 🦊", ("plan é", "answer 🦊", [], "stop")),
+    "reasoning-and-content": (
+        "<think>plan é</think>answer 🦊", ("plan é", "answer 🦊", [], "stop"),
+    ),
     "reasoning-and-call": (
-        f"<think>plan 日</think>{CALL}", ("plan 日", "", [{"city": "日é", "days": 3}], "tool_calls"),
+        f"<think>plan 日</think>{CALL}", ("plan 日", "", [ARGUMENTS], "tool_calls"),
     ),
     "reasoning-content-and-call": (
-        f"<think>é</think>é{CALL}", ("é", "é", [{"city": "日é", "days": 3}], "tool_calls"),
+        f"<think>é</think>é{CALL}", ("é", "é", [ARGUMENTS], "tool_calls"),
     ),
 }  # fmt: skip
 

@@ -21,8 +21,8 @@ REQUEST = {
     "tools": [WEATHER_TOOL],
     "tool_choice": "auto",
 }
-CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris é", "days": 3}}\n</tool_call>'
-ARGUMENTS = {"city": "Paris é", "days": 3}
+CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "日é", "days": 3}}\n</tool_call>'
+ARGUMENTS = {"city": "日é", "days": 3}
 # name: (output, (reasoning, content, arguments of the calls, finish_reason))
 OUTPUTS = {
     "reasoning-and-content": ("<think>plan é</think>answer", ("plan é", "answer", [], "stop")),
@@ -97,7 +97,10 @@ async def test_hidden_reasoning_does_not_show(wire):
         generate_response=body, chat_request={**REQUEST, **tokens, "include_reasoning": False}
     )
     shown, hidden = (answer.expect(200).json["choices"][0] for answer in (shown, hidden))
-    assert (read(shown)[:2], shown["token_ids"]) == (("plan", "answer"), body["choices"][0]["token_ids"])
+    assert (read(shown)[:2], shown["token_ids"]) == (
+        ("plan", "answer"),
+        body["choices"][0]["token_ids"],
+    )
     assert (read(hidden)[:2], hidden["token_ids"]) == ((None, "answer"), None)
 
 

@@ -14,7 +14,10 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 TRANSFER = {"do_remote_prefill": True, "blocks": [1, None, {"é": 0.5}], "engine": "x"}
 PROMPT_LOGPROBS = [
     None,
-    {"30": {"logprob": -1.5, "rank": 2, "decoded_token": "8"}, "31": {"logprob": -0.25, "rank": 1, "decoded_token": "9"}},
+    {
+        "30": {"logprob": -1.5, "rank": 2, "decoded_token": "8"},
+        "31": {"logprob": -0.25, "rank": 1, "decoded_token": "9"},
+    },
     {"32": {"logprob": -9999.0, "rank": None, "decoded_token": None}},
 ]
 

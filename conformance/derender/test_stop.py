@@ -12,7 +12,8 @@ from fixtures.case import Node, capability, requirement
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
 TEXT = "hello STOP"
-FULL_STOP = encode(".")
+(DOT,) = encode(".")
+KEEP = {"include_stop_str_in_output": True}
 # name: (ids, finish_reason, stop_reason, request fields, text, stop_reason of the answer)
 OUTPUTS = {
     "string": (encode(TEXT), "stop", "STOP", {"stop": ["STOP"]}, "hello ", "STOP"),
@@ -23,15 +24,16 @@ OUTPUTS = {
     ),
     "string-outside-ascii": (encode("a日é"), "stop", "日é", {"stop": ["日é"]}, "a", "日é"),
     "string-kept": (
-        encode(TEXT), "stop", "STOP", {"stop": ["STOP"], "include_stop_str_in_output": True}, TEXT, "STOP",
+        encode(TEXT), "stop", "STOP", {"stop": ["STOP"], **KEEP}, TEXT, "STOP",
     ),
     "string-but-length": (encode(TEXT), "length", None, {"stop": ["STOP"]}, TEXT, None),
-    "token": (encode("hello."), "stop", FULL_STOP[0], {"stop_token_ids": FULL_STOP}, "hello", FULL_STOP[0]),
+    "token": (encode("hello."), "stop", DOT, {"stop_token_ids": [DOT]}, "hello", DOT),
     "token-kept": (
-        encode("hello."), "stop", FULL_STOP[0],
-        {"stop_token_ids": FULL_STOP, "include_stop_str_in_output": True}, "hello.", FULL_STOP[0],
+        encode("hello."), "stop", DOT, {"stop_token_ids": [DOT], **KEEP}, "hello.", DOT,
     ),
-    "token-but-length": (encode("hello."), "length", None, {"stop_token_ids": FULL_STOP}, "hello.", None),
+    "token-but-length": (
+        encode("hello."), "length", None, {"stop_token_ids": [DOT]}, "hello.", None,
+    ),
     "end-token": ([*encode("hello"), IM_END], "stop", None, {}, "hello", None),
     "end-token-shown-but-dropped": (
         [*encode("hello"), IM_END], "stop", None, {"skip_special_tokens": False}, "hello", None,

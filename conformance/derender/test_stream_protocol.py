@@ -1,4 +1,4 @@
-"""One call per chunk: the state handed back is handed in again, and the stream reads like the coupled one.
+"""One call per chunk: the state handed back is handed in again.
 
 Catches a node that keeps the stream in its memory, repeats the role, swallows a bare finish or a
 usage chunk, or takes several choices with one state.
@@ -104,9 +104,11 @@ async def test_finish_only_chunk_is_forwarded(wire, route, finish):
 @requirement("derender.stream.usage-forwarded")
 @capability("derender.chat.stream", "derender.completions.stream")
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize(("sent", "prompt"), [(None, 3), (0, 0), (9, 9)], ids=["absent", "zero", "nine"])
+@pytest.mark.parametrize(
+    ("sent", "prompt"), [(None, 3), (0, 0), (9, 9)], ids=["absent", "zero", "nine"]
+)
 async def test_usage_chunk_is_forwarded(wire, route, sent, prompt):
-    """Choices stay empty and the counts go through; prompt_tokens of the call comes before the chunk's."""
+    """Choices stay empty, the counts go through; the call's prompt_tokens come first."""
     last = {"request_id": "r-1", "choices": [], "usage": COUNTS}
     fields = {} if sent is None else {"prompt_tokens": sent}
     answers = await derender_each(call(wire, route), [chunk(encode("a")), last], **fields)

@@ -56,7 +56,9 @@ async def test_window_up_to_the_bound_is_taken(wire, route):
     """The bound of 1,024 tokens itself is a sound state."""
     state = await sound_state(wire, route)
     wide = {**state, "prev_tokens": ["a"] * 1024, "prefix_offset": 1023, "read_offset": 1024}
-    answer = await call(wire, route)(stream=True, generate_chunk=chunk(encode("b")), stream_state=wide)
+    answer = await call(wire, route)(
+        stream=True, generate_chunk=chunk(encode("b")), stream_state=wide
+    )
     answer.expect(200)
 
 
@@ -65,7 +67,11 @@ async def test_window_up_to_the_bound_is_taken(wire, route):
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize(
     "offsets",
-    [{"prefix_offset": 9, "read_offset": 9}, {"read_offset": 9}, {"prefix_offset": 1, "read_offset": 0}],
+    [
+        {"prefix_offset": 9, "read_offset": 9},
+        {"read_offset": 9},
+        {"prefix_offset": 1, "read_offset": 0},
+    ],
     ids=["both-beyond", "read-beyond", "read-before-prefix"],
 )
 async def test_offsets_outside_the_window_are_refused(wire, route, offsets):

@@ -23,7 +23,12 @@ def counts(answer) -> tuple:
 @requirement("derender.usage.counted")
 @pytest.mark.parametrize(
     ("fields", "expected"),
-    [({}, (0, 2, 2)), ({"prompt_tokens": None}, (0, 2, 2)), ({"prompt_tokens": 5}, (5, 2, 7)), ({"prompt_tokens": 0}, (0, 2, 2))],
+    [
+        ({}, (0, 2, 2)),
+        ({"prompt_tokens": None}, (0, 2, 2)),
+        ({"prompt_tokens": 5}, (5, 2, 7)),
+        ({"prompt_tokens": 0}, (0, 2, 2)),
+    ],
     ids=["absent", "null", "five", "zero"],
 )
 async def test_chat_usage_counts_prompt_and_ids(wire, fields, expected):
@@ -35,7 +40,9 @@ async def test_chat_usage_counts_prompt_and_ids(wire, fields, expected):
 @requirement("derender.usage.counted")
 async def test_chat_usage_counts_every_choice(wire):
     """Two choices of three and one ids: four completion tokens."""
-    answer = await wire.derender_chat(generate_response=response([30, 31, 32], [33]), prompt_tokens=5)
+    answer = await wire.derender_chat(
+        generate_response=response([30, 31, 32], [33]), prompt_tokens=5
+    )
     assert counts(answer) == (5, 4, 9)
 
 

@@ -1,4 +1,6 @@
-"""Generate: token ids in, token ids out, whole or as a stream. What the files of this chapter share."""
+"""Generate: token ids in, token ids out, whole or as a stream. What the files of this chapter
+share.
+"""
 
 from fixtures.wire import Exchange, Wire
 
@@ -8,26 +10,34 @@ DELTA_KEYS = ("index", "token_ids", "finish_reason", "stop_reason")
 
 
 def refused(answer: Exchange, *statuses: int, param: str | None = None) -> None:
-    """The answer is a refusal: one of `statuses` (400 alone by default) and vLLM's error body, no key more.
+    """The answer is a refusal: one of `statuses` (400 alone by default) and vLLM's error body, no
+    key more.
 
-    `param`: the field that the error must name; not compared when None, as vLLM leaves it null for some fields.
+    `param`: the field that the error must name; not compared when None, as vLLM leaves it null for
+    some fields.
     """
     status = answer.status
-    assert status in (statuses or (400,)), f"expected {statuses or 400}, got {status}: {answer.body[:300]!r}"
+    assert status in (statuses or (400,)), (
+        f"expected {statuses or 400}, got {status}: {answer.body[:300]!r}"
+    )
     error = answer.json["error"]
     assert answer.json.keys() == {"error"} and error.keys() == {"message", "type", "param", "code"}
     assert error["code"] == status
     assert isinstance(error["message"], str) and isinstance(error["type"], str)
     assert error["message"].strip(), "an error without a message"
     if param is not None:
-        assert param in (error["param"] or "").split("."), f"param is {error['param']!r}, not {param!r}"
+        assert param in (error["param"] or "").split("."), (
+            f"param is {error['param']!r}, not {param!r}"
+        )
 
 
 def refused_in_stream(answer: Exchange) -> None:
-    """A refusal of a stream request: a plain 400, or status 200 with one 400 error event and nothing else.
+    """A refusal of a stream request: a plain 400, or status 200 with one 400 error event and
+    nothing else.
 
-    The protocol is silent on which: vLLM answers 400 for what it sees before the first engine output is
-    awaited, and an event for what its input processor refuses afterwards. Token chunks are wrong in both.
+    The protocol is silent on which: vLLM answers 400 for what it sees before the first engine
+    output is awaited, and an event for what its input processor refuses afterwards. Token chunks
+    are wrong in both.
     """
     if answer.status != 200:
         return refused(answer)
@@ -50,7 +60,9 @@ def choices_of(answer: Exchange) -> list[dict]:
 
 
 def deltas(answer: Exchange) -> list[tuple]:
-    """(index, token_ids, finish_reason, stop_reason) of every token chunk's choices, in the order they came."""
+    """(index, token_ids, finish_reason, stop_reason) of every token chunk's choices, in the order
+    they came.
+    """
     return [tuple(choice[key] for key in DELTA_KEYS) for choice in choices_of(answer)]
 
 

@@ -1,4 +1,6 @@
-"""Abort by request id: the request ends with finish_reason abort and what it has, the others go on."""
+"""Abort by request id: the request ends with finish_reason abort and what it has, the
+others go on.
+"""
 
 import asyncio
 import uuid
@@ -31,14 +33,26 @@ class Hanging:
     def __init__(self, wire, engine, steps, n=1, stream=False):
         self.client_id = f"case-{uuid.uuid4().hex}"
         self.id = f"generate-tokens-{self.client_id}"
-        self._wire, self._engine, self._steps, self._n, self._stream = wire, engine, steps, n, stream
+        self._wire, self._engine, self._steps, self._n, self._stream = (
+            wire,
+            engine,
+            steps,
+            n,
+            stream,
+        )
 
     async def __aenter__(self):
         self.script = await self._engine.script([*self._steps, HANG])
         params = {**PARAMS, "n": self._n, "temperature": 1.0}
         send = self._wire.generate_stream if self._stream else self._wire.generate
         self.answer = asyncio.create_task(
-            send(token_ids=PROMPT, sampling_params=params, request_id=self.client_id, script=self.script, timeout=20)
+            send(
+                token_ids=PROMPT,
+                sampling_params=params,
+                request_id=self.client_id,
+                script=self.script,
+                timeout=20,
+            )
         )
         await self._engine.wait_for(self.script, event="hanging")
         return self
@@ -48,18 +62,22 @@ class Hanging:
         await asyncio.wait([self.answer])
 
 
-TOKENS = pytest.mark.parametrize("ids", [[], [[40]], [[40], [41, 42]]], ids=["no-token", "one", "three"])
+TOKENS = pytest.mark.parametrize(
+    "ids", [[], [[40]], [[40], [41, 42]]], ids=["no-token", "one", "three"]
+)
 
 
 @requirement("generate.abort.full-gives-tokens-so-far")
 @TOKENS
 async def test_full_answer_has_the_tokens_so_far(wire, engine, ids):
-    """An aborted full request is a 200 with finish_reason abort, the ids so far, and usage that counts them."""
+    """An aborted full request is a 200 with finish_reason abort, the ids so far, and usage that
+    counts them.
+    """
     async with Hanging(wire, engine, [output(token_ids=new) for new in ids]) as request:
         await abort(wire, request.id)
         answer = await request.answer
     flat = [token for new in ids for token in new]
-    choice, = answer.expect(200).json["choices"]
+    (choice,) = answer.expect(200).json["choices"]
     assert told(choice) == (0, flat, "abort", None)
     assert answer.json["usage"]["completion_tokens"] == len(flat)
 
@@ -67,8 +85,12 @@ async def test_full_answer_has_the_tokens_so_far(wire, engine, ids):
 @requirement("generate.abort.stream-ends-with-abort")
 @TOKENS
 async def test_stream_ends_with_an_empty_abort_chunk(wire, engine, ids):
-    """An aborted stream has its chunks so far, one chunk with no ids and finish_reason abort, and [DONE]."""
-    async with Hanging(wire, engine, [output(token_ids=new) for new in ids], stream=True) as request:
+    """An aborted stream has its chunks so far, one chunk with no ids and finish_reason abort, and
+    [DONE].
+    """
+    async with Hanging(
+        wire, engine, [output(token_ids=new) for new in ids], stream=True
+    ) as request:
         await abort(wire, request.id)
         answer = await request.answer
     chunks = [told(choice) for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
@@ -88,7 +110,9 @@ async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
         await engine.wait_for(request.script, event="generate_end")
         calls = await engine.calls(request.script)
     bodies = answer.chunks if stream else [answer.expect(200).json]
-    ends = {choice["index"]: choice["finish_reason"] for body in bodies for choice in body["choices"]}
+    ends = {
+        choice["index"]: choice["finish_reason"] for body in bodies for choice in body["choices"]
+    }
     assert ends == dict.fromkeys(range(n), "abort")
     aborted = [index for call in calls if call["event"] == "abort" for index in call["indexes"]]
     assert sorted(aborted) == list(range(n))
@@ -99,7 +123,9 @@ async def test_the_other_request_goes_on(wire, engine):
     """Of two running requests only the named one ends; an unknown id ends none."""
     steps = [output(token_ids=[40]), {"wait": "go"}, output(token_ids=[41], finish_reason="stop")]
     name = await engine.script(steps)
-    other = asyncio.create_task(wire.generate(token_ids=PROMPT, sampling_params=PARAMS, script=name))
+    other = asyncio.create_task(
+        wire.generate(token_ids=PROMPT, sampling_params=PARAMS, script=name)
+    )
     async with Hanging(wire, engine, [output(token_ids=[50])]) as request:
         await engine.wait_for(name, event="add_request")
         await abort(wire, f"generate-tokens-{uuid.uuid4().hex}")
@@ -114,17 +140,20 @@ async def test_the_other_request_goes_on(wire, engine):
 @requirement("generate.abort.ends-the-named-alone")
 async def test_several_ids_in_one_call(wire, engine):
     """One call aborts every id it names."""
-    async with Hanging(wire, engine, [output(token_ids=[40])]) as one:
-        async with Hanging(wire, engine, [output(token_ids=[50])]) as other:
-            await abort(wire, one.id, other.id)
-            answers = [await one.answer, await other.answer]
+    async with (
+        Hanging(wire, engine, [output(token_ids=[40])]) as one,
+        Hanging(wire, engine, [output(token_ids=[50])]) as other,
+    ):
+        await abort(wire, one.id, other.id)
+        answers = [await one.answer, await other.answer]
     got = [told(answer.expect(200).json["choices"][0]) for answer in answers]
     assert got == [(0, [40], "abort", None), (0, [50], "abort", None)]
 
 
 @requirement("generate.abort.client-id-works")
 async def test_the_clients_own_id_aborts(wire, engine):
-    """The id a client gave, without the server's prefix, names its request too; a 200 that does nothing is silent.
+    """The id a client gave, without the server's prefix, names its request too; a 200 that does
+    nothing is silent.
 
     Allowed: the request ends with abort, or the abort call is refused with a 4xx that says why.
     """
@@ -142,12 +171,37 @@ async def test_the_clients_own_id_aborts(wire, engine):
 @requirement("generate.abort.body-checked")
 @pytest.mark.parametrize(
     "body",
-    [{}, {"request_ids": None}, {"ids": ["a"]}, b'{"request_ids": [', b"", b"[]", b'"a"', b"5", b"null"],
-    ids=["empty-object", "null", "other-key", "cut-off", "no-body", "array", "string", "number", "null-body"],
+    [
+        {},
+        {"request_ids": None},
+        {"ids": ["a"]},
+        b'{"request_ids": [',
+        b"",
+        b"[]",
+        b'"a"',
+        b"5",
+        b"null",
+    ],
+    ids=[
+        "empty-object",
+        "null",
+        "other-key",
+        "cut-off",
+        "no-body",
+        "array",
+        "string",
+        "number",
+        "null-body",
+    ],
 )
 async def test_body_without_request_ids_is_a_400(wire, engine, body):
     """An abort that names no request is a 400, whatever JSON it is; one that does is a 200."""
     refused(await wire.post(ABORT, body))
     async with Hanging(wire, engine, [output(token_ids=[40])]) as request:
         await abort(wire, request.id)
-        assert told((await request.answer).expect(200).json["choices"][0]) == (0, [40], "abort", None)
+        assert told((await request.answer).expect(200).json["choices"][0]) == (
+            0,
+            [40],
+            "abort",
+            None,
+        )

@@ -8,9 +8,16 @@ import pytest
 from conformance.generate import GREEDY, still_answers
 from fixtures.case import Node, requirement
 
-# A context long enough that a whole generation takes seconds.
-LONG = Node("real", "--max-model-len", "2048", exclusive=True)
-pytestmark = pytest.mark.parametrize("node", [LONG], indirect=True)
+# A context so long that a whole generation takes many seconds; alone, so that the counters are
+# this case's own.
+LONG = Node(
+    "real",
+    *("--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'),
+    exclusive=True,
+)
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(LONG, id="real-long-context")], indirect=True
+)
 
 ABORT = "/inference/v1/abort_requests"
 GENERATE = "/inference/v1/generate"
@@ -19,7 +26,9 @@ PROMPT = [20] * 48
 
 @requirement("generate.abort.stops-real-engine")
 async def test_stream_is_cut_short(wire, node):
-    """A stream aborted after its first chunks ends within a second or so, far from the context's end."""
+    """A stream aborted after its first chunks ends within a second or so, far from the context's
+    end.
+    """
     body = {"token_ids": PROMPT, "sampling_params": GREEDY}
     chunks = []
     async with wire.open_stream(GENERATE, body) as stream:
@@ -28,7 +37,9 @@ async def test_stream_is_cut_short(wire, node):
             if len(chunks) == 3:
                 (await wire.post(ABORT, {"request_ids": [chunk["request_id"]]})).expect(200)
     tokens = [token for chunk in chunks for token in chunk["choices"][0]["token_ids"]]
-    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None] * (len(chunks) - 1) + ["abort"]
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks] == [None] * (
+        len(chunks) - 1
+    ) + ["abort"]
     assert 3 <= len(tokens) < (node.max_model_len - len(PROMPT)) / 2
     await asyncio.sleep(1)
     metrics = await wire.metrics()
@@ -40,10 +51,13 @@ async def test_stream_is_cut_short(wire, node):
 async def test_full_answer_is_cut_short(wire, node):
     """A full request aborted while it runs is a 200 with the first tokens of the unaborted one."""
     name = f"case-{uuid.uuid4().hex}"
-    running = asyncio.create_task(wire.generate(token_ids=PROMPT, sampling_params=GREEDY, request_id=name))
-    await asyncio.sleep(0.3)
+    running = asyncio.create_task(
+        wire.generate(token_ids=PROMPT, sampling_params=GREEDY, request_id=name)
+    )
+    await asyncio.sleep(0.2)
+    await still_answers(wire)  # first come, first served: the one before it runs by now
     (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
-    choice, = (await running).expect(200).json["choices"]
+    (choice,) = (await running).expect(200).json["choices"]
     tokens = choice["token_ids"]
     assert (choice["finish_reason"], choice["stop_reason"]) == ("abort", None)
     assert 0 < len(tokens) < (node.max_model_len - len(PROMPT)) / 2

@@ -1,4 +1,6 @@
-"""sampling_params out of range are refused by a 400, at the limit they are served, and the node goes on."""
+"""sampling_params out of range are refused by a 400, at the limit they are served, and the node
+goes on.
+"""
 
 import pytest
 
@@ -49,10 +51,14 @@ BOUNDS = [
     ("field", "beyond", "limit"), BOUNDS, ids=[f"{field}={beyond}" for field, beyond, _ in BOUNDS]
 )
 async def test_out_of_range_is_refused(wire, field, beyond, limit):
-    """One step beyond the range is a 400 that names the field, the last value within it is served."""
+    """One step beyond the range is a 400 that names the field, the last value within it is
+    served.
+    """
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**SAMPLED, field: beyond})
     refused(answer)
-    assert field in answer.json["error"]["message"] or field in (answer.json["error"]["param"] or "")
+    assert field in answer.json["error"]["message"] or field in (
+        answer.json["error"]["param"] or ""
+    )
     if limit is not None:
         served = await wire.generate(token_ids=PROMPT, sampling_params={**SAMPLED, field: limit})
         assert len(served.expect(200).json["choices"][0]["token_ids"]) == 4
@@ -63,7 +69,8 @@ async def test_out_of_range_is_refused(wire, field, beyond, limit):
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])
 async def test_non_finite_number_is_refused(wire, literal):
     """A temperature that is no finite number, which JSON cannot even say, is a 400."""
-    body = '{"model": "tiny", "token_ids": [20], "sampling_params": {"max_tokens": 1, "temperature": %s}}'
+    params = '{"max_tokens": 1, "temperature": %s}'
+    body = f'{{"model": "tiny", "token_ids": [20], "sampling_params": {params}}}'
     refused(await wire.post("/inference/v1/generate", (body % literal).encode()))
     served = await wire.post("/inference/v1/generate", (body % "0.5").encode())
     assert len(served.expect(200).json["choices"][0]["token_ids"]) == 1

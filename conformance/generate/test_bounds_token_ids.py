@@ -49,7 +49,9 @@ async def test_malformed_is_refused(wire, token_ids, stream):
 @pytest.mark.parametrize("token", NOT_IN_VOCABULARY.values(), ids=NOT_IN_VOCABULARY.keys())
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_out_of_vocabulary_is_refused(wire, token, stream):
-    """An id the model does not have is refused, wherever it stands, and no embedding is read for it."""
+    """An id the model does not have is refused, wherever it stands, and no embedding is read for
+    it.
+    """
     send = wire.generate_stream if stream else wire.generate
     for prompt in ([token], [20, 21, token], [token, 20, 21]):
         answer = await send(token_ids=prompt, sampling_params=PARAMS)
@@ -84,7 +86,9 @@ async def test_refusals_beside_a_running_stream(wire):
     params = {**GREEDY, "max_tokens": 60}
     alone = await wire.generate(token_ids=PROMPT, sampling_params=params)
     got = []
-    async with wire.open_stream("/inference/v1/generate", token_ids=PROMPT, sampling_params=params) as stream:
+    async with wire.open_stream(
+        "/inference/v1/generate", token_ids=PROMPT, sampling_params=params
+    ) as stream:
         async for chunk in stream:
             got += chunk["choices"][0]["token_ids"]
             if len(got) < 12:

@@ -1,12 +1,23 @@
-"""X-data-parallel-rank: a rank in range reaches the engine, one out of range is refused, other values are ignored."""
+"""X-data-parallel-rank: a rank in range reaches the engine, one out of range is refused, other
+values are ignored.
+"""
 
 import pytest
 
-from conformance.generate import PROMPT, joined, refused, refused_in_stream, still_answers
+from conformance.generate import (
+    PROMPT,
+    choices_of,
+    joined,
+    refused,
+    refused_in_stream,
+    still_answers,
+)
 from fixtures.case import Node, requirement
-from fixtures.nodes.script import output
+from fixtures.nodes.script import output, step
 
-TWO_RANKS = pytest.mark.parametrize("node", [Node("scripted", "--data-parallel-size", "2")], indirect=True)
+TWO_RANKS = pytest.mark.parametrize(
+    "node", [Node("scripted", "--data-parallel-size", "2")], indirect=True
+)
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 PARAMS = {"max_tokens": 2, "ignore_eos": True}
 
@@ -24,19 +35,43 @@ def tokens(answer, stream):
 
 
 def ranks(calls):
-    return [call["request"]["data_parallel_rank"] for call in calls if call["event"] == "add_request"]
+    return [
+        call["request"]["data_parallel_rank"] for call in calls if call["event"] == "add_request"
+    ]
 
 
 @TWO_RANKS
 @requirement("generate.data-parallel-rank.reaches-engine")
 @FULL_OR_STREAM
 @pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("header", ["X-data-parallel-rank", "x-DATA-parallel-RANK"], ids=["as-written", "any-case"])
+@pytest.mark.parametrize(
+    "header", ["X-data-parallel-rank", "x-DATA-parallel-RANK"], ids=["as-written", "any-case"]
+)
 async def test_rank_reaches_the_engine(wire, engine, stream, rank, header):
-    """The header's rank is the rank the engine is asked to run on, whatever the case of its name."""
+    """The header's rank is the rank the engine is asked to run on, whatever the case of its
+    name.
+    """
     answer, calls = await send(wire, engine, stream, {header: str(rank)})
     assert tokens(answer, stream) == [40, 41]
     assert ranks(calls) == [rank]
+
+
+@TWO_RANKS
+@requirement("generate.data-parallel-rank.reaches-engine")
+@FULL_OR_STREAM
+async def test_rank_holds_for_every_choice(wire, engine, stream):
+    """With n=2 both choices are asked for on the header's rank."""
+    name = await engine.script(
+        [step(*(output([40], index=i, finish_reason="length") for i in range(2)))]
+    )
+    call = wire.generate_stream if stream else wire.generate
+    params = {**PARAMS, "n": 2, "temperature": 1.0}
+    answer = await call(
+        token_ids=PROMPT, sampling_params=params, headers={"X-data-parallel-rank": "1"}, script=name
+    )
+    choices = choices_of(answer) if stream else answer.expect(200).json["choices"]
+    assert [(choice["index"], choice["token_ids"]) for choice in choices] == [(0, [40]), (1, [40])]
+    assert ranks(await engine.calls(name)) == [1, 1]
 
 
 @TWO_RANKS
@@ -68,7 +103,8 @@ async def test_without_the_header_no_rank_is_asked_for(wire, engine, stream):
 async def test_non_integer_is_ignored_or_refused(wire, engine, stream, value):
     """A value that is no integer pins nothing.
 
-    Allowed: served without a rank (vLLM from 0.22.1 on), or a 400 (a strict server); a rank made up from it is not.
+    Allowed: served without a rank (vLLM from 0.22.1 on), or a 400 (a strict server); a rank made up
+    from it is not.
     """
     answer, calls = await send(wire, engine, stream, {"X-data-parallel-rank": value})
     if answer.status == 400:

@@ -16,11 +16,13 @@ PARAMS = {**GREEDY, "max_tokens": 4}
 @requirement("generate.full.answers")
 @pytest.mark.parametrize("stream", [False, None], ids=["stream-false", "stream-null"])
 async def test_a_minimal_request_is_answered(wire, stream):
-    """token_ids and sampling_params are enough for one JSON answer with one choice of as many ids as asked."""
+    """token_ids and sampling_params are enough for one JSON answer with one choice of as many ids
+    as asked.
+    """
     body = {"token_ids": PROMPT, "sampling_params": PARAMS, "stream": stream}
     answer = (await wire.generate(body)).expect(200)
     assert answer.headers["content-type"] == "application/json"
-    choice, = answer.json["choices"]
+    (choice,) = answer.json["choices"]
     assert choice["index"] == 0 and len(choice["token_ids"]) == 4
     assert all(type(token) is int and token >= 0 for token in choice["token_ids"])
 
@@ -66,11 +68,15 @@ async def test_whole_answer(wire):
 
 @requirement("generate.full.greedy-repeats")
 async def test_greedy_repeats(wire):
-    """The same greedy request gives the same ids, also with detokenize=false and with a logprobs request."""
+    """The same greedy request gives the same ids, also with detokenize=false and with a logprobs
+    request.
+    """
     prompt = list(range(30, 42))
     wanted = None
     for extra in ({}, {}, {"detokenize": False}, {"logprobs": 0}, {"seed": 7}):
-        answer = await wire.generate(token_ids=prompt, sampling_params={**GREEDY, "max_tokens": 24, **extra})
+        answer = await wire.generate(
+            token_ids=prompt, sampling_params={**GREEDY, "max_tokens": 24, **extra}
+        )
         tokens = answer.expect(200).json["choices"][0]["token_ids"]
         wanted = wanted or tokens
         assert len(tokens) == 24 and tokens == wanted, extra
@@ -89,7 +95,9 @@ async def test_output_depends_on_every_prompt_token(wire):
 
 @requirement("generate.full.created-is-now")
 async def test_created_is_the_time_of_the_request(wire):
-    """`created` is whole seconds since 1970, between sending and receiving (the node runs on the same clock)."""
+    """`created` is whole seconds since 1970, between sending and receiving (the node runs on the
+    same clock).
+    """
     before = int(time.time())
     answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS)
     created = answer.expect(200).json["created"]
@@ -100,7 +108,9 @@ async def test_created_is_the_time_of_the_request(wire):
 @pytest.mark.parametrize(("prompt", "tokens"), [(1, 1), (7, 5), (300, 33)])
 async def test_usage_counts(wire, prompt, tokens):
     """usage counts the prompt ids sent and the ids returned, and adds them."""
-    answer = await wire.generate(token_ids=[20] * prompt, sampling_params={**GREEDY, "max_tokens": tokens})
+    answer = await wire.generate(
+        token_ids=[20] * prompt, sampling_params={**GREEDY, "max_tokens": tokens}
+    )
     assert len(answer.expect(200).json["choices"][0]["token_ids"]) == tokens
     assert answer.json["usage"] == {
         "prompt_tokens": prompt,
@@ -116,4 +126,7 @@ async def test_usage_counts(wire, prompt, tokens):
 async def test_model_may_be_left_out(wire, model):
     """Without a model, or with null, the served one answers and is named."""
     answer = await wire.generate(model=model, token_ids=PROMPT, sampling_params=PARAMS)
-    assert (answer.expect(200).json["model"], len(answer.json["choices"][0]["token_ids"])) == ("tiny", 4)
+    assert (answer.expect(200).json["model"], len(answer.json["choices"][0]["token_ids"])) == (
+        "tiny",
+        4,
+    )

@@ -1,4 +1,6 @@
-"""Where the routes are: behind --enable-scale-out, with abort wherever generate is, all guarded by the API key."""
+"""Where the routes are: behind --enable-scale-out, with abort wherever generate is, all guarded by
+the API key.
+"""
 
 import pytest
 
@@ -27,7 +29,9 @@ EACH_ROUTE = pytest.mark.parametrize(
 @OPEN
 @requirement("generate.gating.flag-opens")
 async def test_with_the_flag_generate_and_abort_are_there(wire):
-    """With the flag both routes answer; the legacy /abort_requests, which no key guards, is not there."""
+    """With the flag both routes answer; the legacy /abort_requests, which no key guards, is not
+    there.
+    """
     await still_answers(wire)
     assert (await wire.post(ABORT, {"request_ids": ["tokenwire-none"]})).expect(200).body == b""
     (await wire.post("/abort_requests", {"request_ids": ["tokenwire-none"]})).expect(404)
@@ -37,7 +41,9 @@ async def test_with_the_flag_generate_and_abort_are_there(wire):
 @requirement("generate.gating.closed-says-why")
 @EACH_ROUTE
 async def test_without_the_flag_the_route_says_why(wire, path, body):
-    """Without the flag every scale-out route is a 403 whose message names the flag; the coupled routes serve."""
+    """Without the flag every scale-out route is a 403 whose message names the flag; the coupled
+    routes serve.
+    """
     answer = await wire.post(path, body)
     refused(answer, 403)
     assert "--enable-scale-out" in answer.json["error"]["message"]

@@ -1,4 +1,6 @@
-"""max_tokens: left out or null it is the remaining context, given it is exact, and it never passes the context."""
+"""max_tokens: left out or null it is the remaining context, given it is exact, and it never passes
+the context.
+"""
 
 import pytest
 
@@ -52,7 +54,9 @@ async def test_stream_has_as_many_tokens(wire, node, params, tokens):
 @requirement("generate.max-tokens.explicit-is-exact")
 @pytest.mark.parametrize("max_tokens", [1, 2, 15, 16, 17, 31])
 async def test_explicit_is_exact(wire, max_tokens):
-    """An explicit max_tokens, the parsed default 16 among them, is the number of tokens generated."""
+    """An explicit max_tokens, the parsed default 16 among them, is the number of tokens
+    generated.
+    """
     params = {**ENDLESS, "max_tokens": max_tokens}
     answer = await wire.generate(token_ids=PROMPT, sampling_params=params)
     assert length_and_end(answer.expect(200).json["choices"][0]) == (max_tokens, "length", None)
@@ -68,7 +72,9 @@ async def test_below_one_is_refused(wire, max_tokens):
 
 
 @requirement("generate.max-tokens.non-integer-refused")
-@pytest.mark.parametrize("max_tokens", ["many", 1.5, [4], {}], ids=["word", "fraction", "list", "object"])
+@pytest.mark.parametrize(
+    "max_tokens", ["many", 1.5, [4], {}], ids=["word", "fraction", "list", "object"]
+)
 async def test_non_integer_is_refused(wire, max_tokens):
     """max_tokens that is no integer is a 400 that names the field."""
     answer = await wire.generate(token_ids=PROMPT, sampling_params={"max_tokens": max_tokens})
@@ -82,11 +88,14 @@ async def test_non_integer_is_refused(wire, max_tokens):
 async def test_beyond_the_context_is_clipped_or_refused(wire, node, beyond):
     """Asked for the limit: that many tokens; asked for more: the limit, or a 400.
 
-    Allowed for more: clipped (every vLLM release seen) or 400 (what /v1/completions does; the protocol is silent).
+    Allowed for more: clipped (every vLLM release seen) or 400 (what /v1/completions does; the
+    protocol is silent).
     """
     limit = 20
     params = {**ENDLESS, "max_tokens": limit + beyond}
-    answer = await wire.generate(token_ids=[20] * (node.max_model_len - limit), sampling_params=params)
+    answer = await wire.generate(
+        token_ids=[20] * (node.max_model_len - limit), sampling_params=params
+    )
     if beyond and answer.status != 200:
         refused(answer)
     else:
@@ -98,7 +107,9 @@ async def test_beyond_the_context_is_clipped_or_refused(wire, node, beyond):
 @pytest.mark.parametrize("excess", [0, 1, 100])
 @pytest.mark.parametrize("params", [{}, {"max_tokens": 1}], ids=["omitted", "one"])
 async def test_prompt_that_leaves_no_room_is_refused(wire, node, excess, params):
-    """A prompt as long as the context, or longer, leaves no token to generate: 400; one shorter is served."""
+    """A prompt as long as the context, or longer, leaves no token to generate: 400; one shorter is
+    served.
+    """
     full = [20] * node.max_model_len
     refused(await wire.generate(token_ids=full + [20] * excess, sampling_params=params))
     answer = await wire.generate(token_ids=full[1:], sampling_params={**ENDLESS, **params})

@@ -1,4 +1,6 @@
-"""max_tokens left out on a server with its own default: the smaller of the default and the remaining context."""
+"""max_tokens left out on a server with its own default: the smaller of the default and the
+remaining context.
+"""
 
 import pytest
 
@@ -6,7 +8,9 @@ from conformance.generate import PROMPT
 from fixtures.case import Node, requirement
 
 CAPPED = Node("scripted", "--override-generation-config", '{"max_new_tokens": 7}')
-pytestmark = pytest.mark.parametrize("node", [pytest.param(CAPPED, id="max-new-tokens-7")], indirect=True)
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(CAPPED, id="max-new-tokens-7")], indirect=True
+)
 
 
 async def length_and_end(wire, prompt, params):
@@ -17,7 +21,9 @@ async def length_and_end(wire, prompt, params):
 
 @requirement("generate.max-tokens.server-default-caps")
 @pytest.mark.parametrize(
-    ("params", "expected"), [({}, 7), ({"max_tokens": 3}, 3), ({"max_tokens": 16}, 16)], ids=["omitted", "3", "16"]
+    ("params", "expected"),
+    [({}, 7), ({"max_tokens": 3}, 3), ({"max_tokens": 16}, 16)],
+    ids=["omitted", "3", "16"],
 )
 async def test_server_default_holds_where_the_client_is_silent(wire, params, expected):
     """The server's default stands in for a missing max_tokens and yields to an explicit one."""
@@ -32,5 +38,7 @@ async def test_context_still_bounds_the_default(wire, node):
 
 @requirement("generate.max-tokens.null-takes-server-default")
 async def test_null_takes_the_server_default_too(wire):
-    """An explicit null is no value, so the server's default applies as it does where the key is missing."""
+    """An explicit null is no value, so the server's default applies as it does where the key is
+    missing.
+    """
     assert await length_and_end(wire, PROMPT, {"max_tokens": None}) == (7, "length")

@@ -1,8 +1,11 @@
-"""Derender mode without a parser: the message is the text, and the answer equals tokens + derender."""
+"""Derender mode without a parser: the message is the text, and the answer equals tokens +
+derender.
+"""
 
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, refused
+from conformance.support import encode
 from fixtures.case import Node, capability, requirement
 from fixtures.models import tokenizer
 from fixtures.nodes.script import output
@@ -10,7 +13,7 @@ from fixtures.nodes.script import output
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
 TEXT = "naïve fox 日本"
-IDS = tokenizer().encode(TEXT, add_special_tokens=False).ids
+IDS = encode(TEXT)
 PARAMS = {"max_tokens": 64, "ignore_eos": True}
 
 
@@ -26,7 +29,7 @@ async def test_whole_answer(wire, engine):
         token_ids=PROMPT, sampling_params=PARAMS, script=await say(engine), output_mode="derender"
     )
     body = dict(answer.expect(200).json)
-    choice, = body.pop("choices")
+    (choice,) = body.pop("choices")
     message = choice.pop("message")
     for key in ("request_id", "created", "model", "usage"):
         assert body.pop(key)
@@ -59,20 +62,24 @@ async def test_whole_answer(wire, engine):
 @capability("output-mode.derender")
 @pytest.mark.parametrize("logprobs", [None, 2], ids=["plain", "logprobs"])
 async def test_equals_the_derender_route(wire, engine, logprobs):
-    """The message, finish reason and logprobs are those that the derender route makes of the tokens answer."""
+    """The message, finish reason and logprobs are those that the derender route makes of the tokens
+    answer.
+    """
     params = PARAMS if logprobs is None else {**PARAMS, "logprobs": logprobs}
     tokens = await wire.generate(token_ids=PROMPT, sampling_params=params, script=await say(engine))
     chat_request = {"messages": [{"role": "user", "content": "?"}]}
     if logprobs is not None:
         chat_request |= {"logprobs": True, "top_logprobs": logprobs}
     routed = await wire.derender_chat(
-        generate_response=tokens.expect(200).json, prompt_token_ids=PROMPT, chat_request=chat_request
+        generate_response=tokens.expect(200).json,
+        prompt_token_ids=PROMPT,
+        chat_request=chat_request,
     )
     inline = await wire.generate(
         token_ids=PROMPT, sampling_params=params, script=await say(engine), output_mode="derender"
     )
-    expected, = routed.expect(200).json["choices"]
-    got, = inline.expect(200).json["choices"]
+    (expected,) = routed.expect(200).json["choices"]
+    (got,) = inline.expect(200).json["choices"]
     assert got["message"]["content"] == expected["message"]["content"] == TEXT
     assert got["finish_reason"] == expected["finish_reason"] == "length"
     assert got["logprobs"] == expected["logprobs"]
@@ -81,7 +88,9 @@ async def test_equals_the_derender_route(wire, engine, logprobs):
 
 @requirement("generate.output-mode.derender.unknown-context-refused")
 @capability("output-mode.derender")
-@pytest.mark.parametrize("context", [{"tokenwire_unknown": 1}, {"tools": None, "later_field": None}], ids=["one", "null"])
+@pytest.mark.parametrize(
+    "context", [{"tokenwire_unknown": 1}, {"tools": None, "later_field": None}], ids=["one", "null"]
+)
 async def test_unknown_context_key_fails_closed(wire, engine, context):
     """A parse_context key that the server does not know is a 400 in derender mode, and named.
 
@@ -110,7 +119,9 @@ async def test_unknown_context_key_fails_closed(wire, engine, context):
     ids=lambda context: next(iter(context)),
 )
 async def test_malformed_context_is_refused(wire, engine, context):
-    """A known key with a value it cannot have is a 400 that names the context; the key left out is served."""
+    """A known key with a value it cannot have is a 400 that names the context; the key left out is
+    served.
+    """
     sent = {"token_ids": PROMPT, "sampling_params": PARAMS, "output_mode": "derender"}
     answer = await wire.generate(sent, script=await say(engine), parse_context=context)
     refused(answer, param="parse_context")
@@ -148,6 +159,10 @@ async def test_stop_string(wire, engine, keep):
     answer = await wire.generate(
         token_ids=PROMPT, sampling_params=params, script=name, output_mode="derender"
     )
-    choice, = answer.expect(200).json["choices"]
+    (choice,) = answer.expect(200).json["choices"]
     assert choice["message"]["content"] == ("abEND" if keep else "ab")
-    assert (choice["token_ids"], choice["finish_reason"], choice["stop_reason"]) == (letters[:5], "stop", "END")
+    assert (choice["token_ids"], choice["finish_reason"], choice["stop_reason"]) == (
+        letters[:5],
+        "stop",
+        "END",
+    )

@@ -1,35 +1,28 @@
-"""Derender mode with a reasoning and a tool parser: the context from render decides, and nothing is guessed."""
+"""Derender mode with a reasoning and a tool parser: the context from render decides, and nothing is
+guessed.
+"""
 
 import json
 
 import pytest
 
 from conformance.generate import refused
+from conformance.support import IM_END, PARSERS, WEATHER_TOOL, encode
 from fixtures.case import Node, capability, requirement
-from fixtures.models import tokenizer
 from fixtures.nodes.script import output
 
-PARSERS = Node(
-    "scripted", "--reasoning-parser", "qwen3", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(Node("scripted", *PARSERS), id="qwen3-hermes")], indirect=True
 )
-pytestmark = pytest.mark.parametrize("node", [pytest.param(PARSERS, id="qwen3-hermes")], indirect=True)
 
 MESSAGES = [{"role": "user", "content": "weather in Paris?"}]
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
-    },
-}
 ARGUMENTS = {"city": "Paris", "days": 2}
 CALL = f'<tool_call>\n{{"name": "get_weather", "arguments": {json.dumps(ARGUMENTS)}}}\n</tool_call>'
 THOUGHT = "<think>It rains.</think>Sunny."
-END = 2
 
 
 def ids_of(text):
-    return [*tokenizer().encode(text, add_special_tokens=False).ids, END]
+    return [*encode(text), IM_END]
 
 
 async def rendered(wire, **chat):
@@ -44,7 +37,7 @@ async def send(wire, engine, request, text, **changes):
 async def both_ways(wire, engine, text, **chat):
     """The derender-mode choice, and what the derender route makes of the same tokens."""
     request = await rendered(wire, **chat)
-    inline, = (await send(wire, engine, request, text)).expect(200).json["choices"]
+    (inline,) = (await send(wire, engine, request, text)).expect(200).json["choices"]
     tokens = (await send(wire, engine, request, text, output_mode="tokens")).expect(200).json
     routed = await wire.derender_chat(
         generate_response={**tokens, "prompt_token_ids": request["token_ids"]},
@@ -69,14 +62,16 @@ async def test_context_is_required_with_a_parser(wire, engine):
     request = await rendered(wire)
     assert isinstance(request["parse_context"], dict)
     refused(await send(wire, engine, {**request, "parse_context": None}, THOUGHT))
-    choice, = (await send(wire, engine, request, THOUGHT)).expect(200).json["choices"]
+    (choice,) = (await send(wire, engine, request, THOUGHT)).expect(200).json["choices"]
     assert parsed(choice["message"]) == ("Sunny.", "It rains.", [])
 
 
 @requirement("generate.output-mode.derender.unknown-context-refused")
 @capability("output-mode.derender")
 async def test_unknown_context_key_fails_closed(wire, engine):
-    """A context key of a newer render server is refused in derender mode, and served in tokens mode."""
+    """A context key of a newer render server is refused in derender mode, and served in tokens
+    mode.
+    """
     request = await rendered(wire)
     newer = {**request, "parse_context": {**request["parse_context"], "later_field": True}}
     answer = await send(wire, engine, newer, THOUGHT)
@@ -108,10 +103,16 @@ async def test_reasoning_is_split_from_content(wire, engine, text, expected):
 
 @requirement("generate.output-mode.derender.tool-calls")
 @capability("output-mode.derender")
-@pytest.mark.parametrize("before", ["", "<think>It rains.</think>"], ids=["call-only", "after-reasoning"])
+@pytest.mark.parametrize(
+    "before", ["", "<think>It rains.</think>"], ids=["call-only", "after-reasoning"]
+)
 async def test_tool_call_is_parsed(wire, engine, before):
-    """A tool call has its name and arguments, with the schema's types, and finish_reason is tool_calls."""
-    inline, routed, _ = await both_ways(wire, engine, before + CALL, tools=[WEATHER], tool_choice="auto")
+    """A tool call has its name and arguments, with the schema's types, and finish_reason is
+    tool_calls.
+    """
+    inline, routed, _ = await both_ways(
+        wire, engine, before + CALL, tools=[WEATHER_TOOL], tool_choice="auto"
+    )
     content, reasoning, calls = parsed(inline["message"])
     assert calls == [("function", "get_weather", ARGUMENTS)]
     assert not content and (reasoning or None) == ("It rains." if before else None)
@@ -124,7 +125,9 @@ async def test_tool_call_is_parsed(wire, engine, before):
 @capability("output-mode.derender")
 async def test_tool_choice_none_leaves_the_text(wire, engine):
     """With tool_choice none no call is made of it: inline and derender route agree."""
-    inline, routed, _ = await both_ways(wire, engine, "Sunny.", tools=[WEATHER], tool_choice="none")
+    inline, routed, _ = await both_ways(
+        wire, engine, "Sunny.", tools=[WEATHER_TOOL], tool_choice="none"
+    )
     assert parsed(inline["message"]) == parsed(routed["message"])
     assert parsed(inline["message"])[2] == [] and inline["finish_reason"] == "stop"
 
@@ -132,8 +135,10 @@ async def test_tool_choice_none_leaves_the_text(wire, engine):
 @requirement("generate.output-mode.derender.tool-choice-known")
 @capability("output-mode.derender")
 async def test_named_tool_must_be_among_the_tools(wire, engine):
-    """A tool_choice that names a tool that is not in the context is a 400; one that is, is served."""
-    request = await rendered(wire, tools=[WEATHER], tool_choice="auto")
+    """A tool_choice that names a tool that is not in the context is a 400; one that is, is
+    served.
+    """
+    request = await rendered(wire, tools=[WEATHER_TOOL], tool_choice="auto")
     context = request["parse_context"]
 
     def named(name):
@@ -147,13 +152,15 @@ async def test_named_tool_must_be_among_the_tools(wire, engine):
 @requirement("generate.output-mode.derender.hidden-reasoning")
 @capability("output-mode.derender")
 async def test_hidden_reasoning_does_not_leak(wire, engine):
-    """With include_reasoning=false the reasoning is nowhere: not in the message, the ids or the logprobs."""
+    """With include_reasoning=false the reasoning is nowhere: not in the message, the ids or the
+    logprobs.
+    """
     request = await rendered(wire, include_reasoning=False, logprobs=True, top_logprobs=1)
-    choice, = (await send(wire, engine, request, THOUGHT)).expect(200).json["choices"]
+    (choice,) = (await send(wire, engine, request, THOUGHT)).expect(200).json["choices"]
     assert parsed(choice["message"]) == ("Sunny.", None, [])
     assert (choice["token_ids"], choice["logprobs"], choice["sampling_mask"]) == (None, None, None)
     shown = await rendered(wire, include_reasoning=True, logprobs=True, top_logprobs=1)
-    choice, = (await send(wire, engine, shown, THOUGHT)).expect(200).json["choices"]
+    (choice,) = (await send(wire, engine, shown, THOUGHT)).expect(200).json["choices"]
     assert parsed(choice["message"]) == ("Sunny.", "It rains.", [])
     assert choice["token_ids"] == ids_of(THOUGHT)
     assert len(choice["logprobs"]["content"]) == len(ids_of(THOUGHT))

@@ -1,32 +1,25 @@
-"""Derender mode as a stream, which the protocol does not ask for: where it is served, the deltas are the message."""
+"""Derender mode as a stream, which the protocol does not ask for: where it is served, the deltas
+are the message.
+"""
 
 import json
 
 import pytest
 
 from conformance.generate import choices_of, refused, still_answers
+from conformance.support import IM_END, PARSERS, WEATHER_TOOL, encode
 from fixtures.case import Node, capability, requirement
-from fixtures.models import tokenizer
 from fixtures.nodes.script import output
 
-PARSERS = Node(
-    "scripted", "--reasoning-parser", "qwen3", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"
-)
 PLAIN = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
-PARSED = pytest.mark.parametrize("node", [pytest.param(PARSERS, id="qwen3-hermes")], indirect=True)
+PARSED = pytest.mark.parametrize(
+    "node", [pytest.param(Node("scripted", *PARSERS), id="qwen3-hermes")], indirect=True
+)
 SERVED = capability("output-mode.derender.stream")
 
 MESSAGES = [{"role": "user", "content": "weather in Paris?"}]
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
-    },
-}
 ARGUMENTS = json.dumps({"city": "Paris", "days": 2})
 CALL = f'<tool_call>\n{{"name": "get_weather", "arguments": {ARGUMENTS}}}\n</tool_call>'
-END = 2
 TEXTS = {
     "content": "Sunny, 日本 café.",
     "reasoning": "<think>It rains, naïve.</think>Sunny.",
@@ -34,11 +27,13 @@ TEXTS = {
     "reasoning-and-call": f"<think>It rains.</think>{CALL}",
 }
 EACH_TEXT = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-EACH_SIZE = pytest.mark.parametrize("size", [1, 3, 1000], ids=["id-each", "three-ids-each", "at-once"])
+EACH_SIZE = pytest.mark.parametrize(
+    "size", [1, 3, 1000], ids=["id-each", "three-ids-each", "at-once"]
+)
 
 
 def ids_of(text):
-    return [*tokenizer().encode(text, add_special_tokens=False).ids, END]
+    return [*encode(text), IM_END]
 
 
 async def script(engine, ids, size):
@@ -62,7 +57,13 @@ def message_of(choices):
             call["arguments"] += function.get("arguments") or ""
         ids += choice["token_ids"] or []
         finish = choice["finish_reason"]
-    return content, reasoning, [(call["name"], json.loads(call["arguments"])) for call in calls.values()], finish, ids
+    return (
+        content,
+        reasoning,
+        [(call["name"], json.loads(call["arguments"])) for call in calls.values()],
+        finish,
+        ids,
+    )
 
 
 def full_message(choice):
@@ -71,7 +72,13 @@ def full_message(choice):
         (call["function"]["name"], json.loads(call["function"]["arguments"]))
         for call in message.get("tool_calls") or []
     ]
-    return message["content"] or "", message["reasoning"] or "", calls, choice["finish_reason"], choice["token_ids"]
+    return (
+        message["content"] or "",
+        message["reasoning"] or "",
+        calls,
+        choice["finish_reason"],
+        choice["token_ids"],
+    )
 
 
 @PARSED
@@ -80,8 +87,10 @@ def full_message(choice):
 @EACH_TEXT
 @EACH_SIZE
 async def test_deltas_join_to_the_full_message(wire, engine, text, size):
-    """However the ids are cut, the deltas put together are the message of the full answer, ids and end too."""
-    chat = {"messages": MESSAGES, "max_tokens": 200, "tools": [WEATHER], "tool_choice": "auto"}
+    """However the ids are cut, the deltas put together are the message of the full answer, ids and
+    end too.
+    """
+    chat = {"messages": MESSAGES, "max_tokens": 200, "tools": [WEATHER_TOOL], "tool_choice": "auto"}
     request = (await wire.render_chat(**chat)).expect(200).json
     sent = {**request, "output_mode": "derender"}
     full = await wire.generate(sent, script=await script(engine, ids_of(text), 1000))
@@ -95,9 +104,15 @@ async def test_deltas_join_to_the_full_message(wire, engine, text, size):
 @requirement("generate.output-mode.derender.stream-equals-full")
 @EACH_SIZE
 async def test_plain_text_without_a_parser(wire, engine, size):
-    """On a server without a parser the content deltas join to the text, the role comes once, first."""
+    """On a server without a parser the content deltas join to the text, the role comes
+    once, first.
+    """
     ids = ids_of(TEXTS["content"])
-    sent = {"token_ids": [20, 21], "sampling_params": {"max_tokens": 200}, "output_mode": "derender"}
+    sent = {
+        "token_ids": [20, 21],
+        "sampling_params": {"max_tokens": 200},
+        "output_mode": "derender",
+    }
     choices = choices_of(await wire.generate_stream(sent, script=await script(engine, ids, size)))
     assert message_of(choices) == (TEXTS["content"], "", [], "stop", ids)
     roles = [choice["delta"].get("role") for choice in choices]
@@ -108,13 +123,23 @@ async def test_plain_text_without_a_parser(wire, engine, size):
 @requirement("generate.output-mode.derender.stream-served-or-refused")
 @pytest.mark.parametrize("context", [None, {}], ids=["no-context", "empty-context"])
 async def test_stream_is_served_or_refused(wire, engine, context):
-    """A derender stream is either an event stream at that level or a 400: never tokens, never one JSON body."""
+    """A derender stream is either an event stream at that level or a 400: never tokens, never one
+    JSON body.
+    """
     ids = ids_of("Sunny.")
-    sent = {"token_ids": [20, 21], "sampling_params": {"max_tokens": 200}, "output_mode": "derender"}
-    answer = await wire.generate_stream({**sent, "parse_context": context}, script=await script(engine, ids, 1))
+    sent = {
+        "token_ids": [20, 21],
+        "sampling_params": {"max_tokens": 200},
+        "output_mode": "derender",
+    }
+    answer = await wire.generate_stream(
+        {**sent, "parse_context": context}, script=await script(engine, ids, 1)
+    )
     if answer.status == 400:
         refused(answer)
     else:
-        assert {chunk["output_mode"] for chunk in answer.expect(200).chunks} == {"derender"} and answer.done
+        assert {chunk["output_mode"] for chunk in answer.expect(200).chunks} == {
+            "derender"
+        } and answer.done
         assert message_of(choices_of(answer)) == ("Sunny.", "", [], "stop", ids)
     await still_answers(wire)

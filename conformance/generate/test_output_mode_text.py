@@ -1,8 +1,11 @@
-"""Text mode: text is what the tokenizer makes of the ids, in full and put together from a stream."""
+"""Text mode: text is what the tokenizer makes of the ids, in full and put together from a
+stream.
+"""
 
 import pytest
 
 from conformance.generate import PROMPT, choices_of
+from conformance.support import encode
 from fixtures.case import Node, capability, requirement
 from fixtures.models import tokenizer
 from fixtures.nodes.script import output
@@ -10,19 +13,29 @@ from fixtures.nodes.script import output
 REAL = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 SCRIPTED = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
-ASCII = [token for token in range(tokenizer().get_vocab_size()) if tokenizer().decode([token]).isascii()]
-PRINTED = [token for token in ASCII if tokenizer().decode([token]).strip().isprintable() and token > 6]
-TEXTS = ["hello world", "the quick brown fox\n\n  jumps", "naïve café", "日本語", "a😀b👩‍👩‍👧c", " ", "é"]
+ASCII = [
+    token for token in range(tokenizer().get_vocab_size()) if tokenizer().decode([token]).isascii()
+]
+PRINTED = [
+    token for token in ASCII if tokenizer().decode([token]).strip().isprintable() and token > 6
+]
+TEXTS = [
+    "hello world",
+    "the quick brown fox\n\n  jumps",
+    "naïve café",
+    "日本語",
+    "a😀b👩‍👩‍👧c",
+    " ",
+    "é",
+]
 EACH_TEXT = pytest.mark.parametrize("text", TEXTS, ids=[str(i) for i in range(len(TEXTS))])
-
-
-def encode(text):
-    return tokenizer().encode(text, add_special_tokens=False).ids
 
 
 async def say(wire, engine, steps, stream, **sampling):
     """The choices of a scripted text-mode answer; `steps` are the ids of each engine step."""
-    outputs = [output(token_ids=ids) for ids in steps[:-1]] + [output(token_ids=steps[-1], finish_reason="length")]
+    outputs = [output(token_ids=ids) for ids in steps[:-1]] + [
+        output(token_ids=steps[-1], finish_reason="length")
+    ]
     fields = {
         "token_ids": PROMPT,
         "sampling_params": {"max_tokens": 400, "ignore_eos": True, **sampling},
@@ -40,7 +53,9 @@ async def say(wire, engine, steps, stream, **sampling):
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_text_of_a_real_engine_is_its_ids_decoded(wire, stream, seed):
-    """Sampled over printable ids, the text is exactly the ids decoded, and the ids are those of tokens mode."""
+    """Sampled over printable ids, the text is exactly the ids decoded, and the ids are those of
+    tokens mode.
+    """
     params = {"max_tokens": 48, "ignore_eos": True, "seed": seed, "allowed_token_ids": PRINTED}
     fields = {"token_ids": PROMPT, "sampling_params": params}
     if stream:
@@ -60,7 +75,7 @@ async def test_text_of_a_real_engine_is_its_ids_decoded(wire, stream, seed):
 async def test_full_text(wire, engine, text):
     """A full answer has the whole text, characters of several ids among them, beside the ids."""
     ids = encode(text)
-    choice, = await say(wire, engine, [[token] for token in ids], stream=False)
+    (choice,) = await say(wire, engine, [[token] for token in ids], stream=False)
     assert (choice["text"], choice["token_ids"], choice["finish_reason"]) == (text, ids, "length")
 
 
@@ -70,9 +85,11 @@ async def test_full_text(wire, engine, text):
 @EACH_TEXT
 @pytest.mark.parametrize("size", [1, 2, 3])
 async def test_streamed_text(wire, engine, text, size):
-    """However the ids are cut into chunks, the deltas join to the text, none of them with half a character.
+    """However the ids are cut into chunks, the deltas join to the text, none of them with half a
+    character.
 
-    Each chunk has the ids of its engine step; the text of a character that is not complete yet is empty.
+    Each chunk has the ids of its engine step; the text of a character that is not complete yet is
+    empty.
     """
     ids = encode(text)
     steps = [ids[at : at + size] for at in range(0, len(ids), size)]
@@ -100,7 +117,9 @@ async def test_split_character_comes_when_complete(wire, engine):
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_skip_special_tokens(wire, engine, skip, text, stream):
-    """A special token is left out of the text, or kept with skip_special_tokens=false; its id is there anyhow."""
+    """A special token is left out of the text, or kept with skip_special_tokens=false; its id is
+    there anyhow.
+    """
     ids = [*encode("a"), 1, *encode("b")]
     choices = await say(wire, engine, [[token] for token in ids], stream, skip_special_tokens=skip)
     assert "".join(choice["text"] for choice in choices) == text
@@ -115,7 +134,11 @@ async def test_logprobs_name_decoded_tokens(wire, engine, stream):
     """Each logprob entry and candidate has the decoded token and its UTF-8 bytes; no integer id."""
     dog, cat = tokenizer().token_to_id("o"), tokenizer().token_to_id("n")
     name = await engine.script(
-        [output(token_ids=[dog], logprobs=[[[dog, -0.5, 1], [cat, -1.5, 2]]], finish_reason="length")]
+        [
+            output(
+                token_ids=[dog], logprobs=[[[dog, -0.5, 1], [cat, -1.5, 2]]], finish_reason="length"
+            )
+        ]
     )
     fields = {
         "token_ids": PROMPT,
@@ -128,7 +151,7 @@ async def test_logprobs_name_decoded_tokens(wire, engine, stream):
         if stream
         else (await wire.generate(**fields)).expect(200).json["choices"]
     )
-    choice, = choices
+    (choice,) = choices
     assert choice["text"] == "o"
     assert choice["logprobs"] == {
         "content": [

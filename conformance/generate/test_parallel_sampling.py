@@ -18,7 +18,9 @@ async def test_full_has_every_choice(wire, n):
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**SAMPLED, "seed": 1, "n": n})
     choices = answer.expect(200).json["choices"]
     assert [choice["index"] for choice in choices] == list(range(n))
-    assert [(len(choice["token_ids"]), choice["finish_reason"]) for choice in choices] == [(24, "length")] * n
+    assert [(len(choice["token_ids"]), choice["finish_reason"]) for choice in choices] == [
+        (24, "length")
+    ] * n
     assert answer.json["usage"]["completion_tokens"] == 24 * n
     assert answer.json["usage"]["prompt_tokens"] == len(PROMPT)
 
@@ -35,10 +37,18 @@ async def test_choices_differ(wire):
 async def test_choices_that_end_at_different_steps(wire, seed):
     """Each choice ends at its own stop id; whichever ends first, all come back complete.
 
-    A third of the vocabulary stops, so that the choices end a few steps apart; what was once lost was timing.
+    A third of the vocabulary stops, so that the choices end a few steps apart; what was once lost
+    was timing.
     """
     stops = list(range(0, tokenizer().get_vocab_size(), 3))
-    params = {"temperature": 1.0, "seed": seed, "ignore_eos": True, "max_tokens": 40, "n": 4, "stop_token_ids": stops}
+    params = {
+        "temperature": 1.0,
+        "seed": seed,
+        "ignore_eos": True,
+        "max_tokens": 40,
+        "n": 4,
+        "stop_token_ids": stops,
+    }
     answer = await wire.generate(token_ids=PROMPT, sampling_params=params)
     choices = answer.expect(200).json["choices"]
     assert [choice["index"] for choice in choices] == [0, 1, 2, 3]
@@ -48,19 +58,27 @@ async def test_choices_that_end_at_different_steps(wire, seed):
         ended_by = (choice["finish_reason"], choice["stop_reason"])
         assert ended_by == (("stop", end) if end in stops else ("length", None))
         assert end in stops or len(choice["token_ids"]) == 40
-    assert answer.json["usage"]["completion_tokens"] == sum(len(choice["token_ids"]) for choice in choices)
+    assert answer.json["usage"]["completion_tokens"] == sum(
+        len(choice["token_ids"]) for choice in choices
+    )
 
 
 @requirement("generate.n.stream-has-every-choice")
 @pytest.mark.parametrize("n", [2, 5])
 async def test_stream_has_every_choice(wire, n):
-    """A stream gives each choice the ids of the full answer, and each ends exactly once, on its last chunk."""
+    """A stream gives each choice the ids of the full answer, and each ends exactly once, on its
+    last chunk.
+    """
     params = {**SAMPLED, "seed": 9, "n": n}
-    full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"]
+    full = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"]
+    )
     stream = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
     assert joined(stream) == {choice["index"]: choice["token_ids"] for choice in full}
     for index in range(n):
-        ends = [choice["finish_reason"] for choice in choices_of(stream) if choice["index"] == index]
+        ends = [
+            choice["finish_reason"] for choice in choices_of(stream) if choice["index"] == index
+        ]
         assert ends == [None] * (len(ends) - 1) + ["length"]
     assert len(full) == n and stream.done
 
@@ -75,11 +93,18 @@ async def test_below_one_is_refused(wire, n):
 
 @requirement("generate.n.greedy-is-refused-or-complete")
 async def test_greedy_n_is_refused_or_complete(wire):
-    """n=2 at temperature 0 is a 400 (every vLLM release seen), or two equal choices; never one choice."""
-    answer = await wire.generate(token_ids=PROMPT, sampling_params={**SAMPLED, "temperature": 0.0, "n": 2})
+    """n=2 at temperature 0 is a 400 (every vLLM release seen), or two equal choices; never one
+    choice.
+    """
+    answer = await wire.generate(
+        token_ids=PROMPT, sampling_params={**SAMPLED, "temperature": 0.0, "n": 2}
+    )
     if answer.status == 200:
         first, second = answer.json["choices"]
-        assert first["token_ids"] == second["token_ids"] and (first["index"], second["index"]) == (0, 1)
+        assert first["token_ids"] == second["token_ids"] and (first["index"], second["index"]) == (
+            0,
+            1,
+        )
     else:
         refused(answer)
     await still_answers(wire)

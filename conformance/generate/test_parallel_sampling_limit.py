@@ -5,7 +5,9 @@ import pytest
 from conformance.generate import PROMPT, refused, still_answers
 from fixtures.case import Node, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("scripted", "--max-num-seqs", "4")], indirect=True)
+pytestmark = pytest.mark.parametrize(
+    "node", [Node("scripted", "--max-num-seqs", "4")], indirect=True
+)
 
 
 @requirement("generate.n.above-max-num-seqs-refused")

@@ -1,4 +1,6 @@
-"""n > 1 with choices that interleave and end in any order, which only a scripted engine can force."""
+"""n > 1 with choices that interleave and end in any order, which only a scripted engine can
+force.
+"""
 
 import pytest
 
@@ -13,11 +15,25 @@ PARAMS = {"temperature": 1.0, "ignore_eos": True, "max_tokens": 64}
 # (index, new ids, finish reason) of the choices that take part in each engine step.
 ORDERS = {
     "lockstep": [[(0, [40], None), (1, [50], None)], [(0, [41], "stop"), (1, [51], "length")]],
-    "one-by-one": [[(0, [40], None)], [(1, [50], None)], [(0, [41], "length")], [(1, [51], "length")]],
-    "last-starts-first": [[(2, [60], None)], [(1, [50], None)], [(2, [61], "stop")], [(0, [40], "stop")]]
-    + [[(1, [51, 52], "length")]],
-    "ends-backwards": [[(0, [40], None), (1, [50], None), (2, [60], None)], [(2, [61], "stop")]]
-    + [[(1, [51], "length")], [(0, [41, 42], "stop")]],
+    "one-by-one": [
+        [(0, [40], None)],
+        [(1, [50], None)],
+        [(0, [41], "length")],
+        [(1, [51], "length")],
+    ],
+    "last-starts-first": [
+        [(2, [60], None)],
+        [(1, [50], None)],
+        [(2, [61], "stop")],
+        [(0, [40], "stop")],
+        [(1, [51, 52], "length")],
+    ],
+    "ends-backwards": [
+        [(0, [40], None), (1, [50], None), (2, [60], None)],
+        [(2, [61], "stop")],
+        [(1, [51], "length")],
+        [(0, [41, 42], "stop")],
+    ],
     "one-without-ids": [[(0, [40], None), (1, [], "stop")], [(0, [41], "length")]],
 }
 EACH_ORDER = pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS.keys())
@@ -25,7 +41,9 @@ EACH_ORDER = pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS.keys()
 
 def scripted(order):
     return [
-        step(*(output(index=index, token_ids=ids, finish_reason=end) for index, ids, end in outputs))
+        step(
+            *(output(index=index, token_ids=ids, finish_reason=end) for index, ids, end in outputs)
+        )
         for outputs in order
     ]
 
@@ -49,7 +67,9 @@ async def test_stream_keeps_the_engines_order(wire, engine, order):
 @requirement("generate.n.full-is-sorted-and-complete")
 @EACH_ORDER
 async def test_full_answer_is_sorted_and_complete(wire, engine, order):
-    """Whatever the order of the steps, choices come sorted by index, each with all its ids and its own end."""
+    """Whatever the order of the steps, choices come sorted by index, each with all its ids and its
+    own end.
+    """
     name = await engine.script(scripted(order))
     n = count(order)
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**PARAMS, "n": n}, script=name)
@@ -58,7 +78,9 @@ async def test_full_answer_is_sorted_and_complete(wire, engine, order):
     for index, new, end in (one for outputs in order for one in outputs):
         ids[index] += new
         ends[index] = end
-    got = [tuple(choice[key] for key in DELTA_KEYS) for choice in answer.expect(200).json["choices"]]
+    got = [
+        tuple(choice[key] for key in DELTA_KEYS) for choice in answer.expect(200).json["choices"]
+    ]
     assert got == [(index, ids[index], ends[index], None) for index in range(n)]
     assert answer.json["usage"]["completion_tokens"] == sum(map(len, ids.values()))
 

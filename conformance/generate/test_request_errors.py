@@ -1,4 +1,6 @@
-"""Requests that are no generate request: each is refused with its own status, and the node goes on."""
+"""Requests that are no generate request: each is refused with its own status, and the node
+goes on.
+"""
 
 import pytest
 
@@ -15,9 +17,12 @@ FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "
 
 @requirement("generate.model.unknown-is-404")
 @FULL_OR_STREAM
-@pytest.mark.parametrize("model", ["nope", "tiny ", "TINY", ""], ids=["other", "space", "case", "empty"])
+@pytest.mark.parametrize(
+    "model", ["nope", "tiny ", "TINY", ""], ids=["other", "space", "case", "empty"]
+)
 async def test_unknown_model_is_a_404(wire, model, stream):
-    """A model that is not served is a 404 with an error object that names the field, in a stream request too.
+    """A model that is not served is a 404 with an error object that names the field, in a stream
+    request too.
 
     Allowed for the empty string: also 200, since vLLM's routes take it for no model at all.
     """
@@ -41,7 +46,9 @@ async def test_malformed_json_is_refused(wire, body):
 
 
 @requirement("generate.request.body-checked")
-@pytest.mark.parametrize("body", [b"[]", b'"text"', b"5", b"null", b"true"], ids=lambda body: body.decode())
+@pytest.mark.parametrize(
+    "body", [b"[]", b'"text"', b"5", b"null", b"true"], ids=lambda body: body.decode()
+)
 async def test_non_object_is_refused(wire, body):
     """JSON that is no object is a 400 with an error object."""
     refused(await wire.post(GENERATE, body))
@@ -58,10 +65,14 @@ async def test_other_content_type_is_refused(wire, content_type):
 
 
 @requirement("generate.sampling-params.required")
-@pytest.mark.parametrize("value", [OMIT, None, [], "greedy", 5], ids=["absent", "null", "list", "string", "number"])
+@pytest.mark.parametrize(
+    "value", [OMIT, None, [], "greedy", 5], ids=["absent", "null", "list", "string", "number"]
+)
 @FULL_OR_STREAM
 async def test_sampling_params_are_required(wire, value, stream):
-    """Without sampling_params, or with what is no object, a 400 names the field; an empty object is served."""
+    """Without sampling_params, or with what is no object, a 400 names the field; an empty object is
+    served.
+    """
     answer = await wire.generate(BODY, sampling_params=value, stream=stream)
     refused(answer, param="sampling_params")
     served = await wire.generate(token_ids=PROMPT, sampling_params={"max_tokens": 2})

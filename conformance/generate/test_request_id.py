@@ -1,4 +1,6 @@
-"""request_id: chosen by the client or the server, prefixed, the same on every chunk, never shared by accident."""
+"""request_id: chosen by the client or the server, prefixed, the same on every chunk, never shared
+by accident.
+"""
 
 import uuid
 
@@ -25,7 +27,9 @@ async def ids(wire, stream, **given):
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 @pytest.mark.parametrize("source", ["body", "header", "header-over-body"])
 async def test_client_chooses_the_id(wire, source, stream):
-    """The answer's id is `generate-tokens-` and the client's: the header X-Request-Id before the body's field."""
+    """The answer's id is `generate-tokens-` and the client's: the header X-Request-Id before the
+    body's field.
+    """
     chosen = f"case-{uuid.uuid4().hex}"
     given = {"request_id": chosen} if source == "body" else {"headers": {"X-Request-Id": chosen}}
     if source == "header-over-body":
@@ -36,12 +40,17 @@ async def test_client_chooses_the_id(wire, source, stream):
 @requirement("generate.request-id.server-chooses-unique")
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_server_chooses_a_new_one_each_time(wire, stream):
-    """Without one from the client, each request has its own prefixed id, the same on all its chunks."""
+    """Without one from the client, each request has its own prefixed id, the same on all its
+    chunks.
+    """
     seen = [await ids(wire, stream) for _ in range(4)]
     assert all(len(one) == 1 for one in seen)
     seen = set().union(*seen)
     assert len(seen) == 4
-    assert all(one.startswith("generate-tokens-") and len(one) > len("generate-tokens-") + 8 for one in seen)
+    assert all(
+        one.startswith("generate-tokens-") and len(one) > len("generate-tokens-") + 8
+        for one in seen
+    )
 
 
 @requirement("generate.request.field-types-checked")

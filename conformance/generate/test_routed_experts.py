@@ -1,4 +1,6 @@
-"""routed_experts: the engine's array comes back exactly, per choice, in a stream on the last chunk alone."""
+"""routed_experts: the engine's array comes back exactly, per choice, in a stream on the last chunk
+alone.
+"""
 
 import base64
 import io
@@ -7,14 +9,16 @@ import numpy
 import pytest
 
 from conformance.generate import PROMPT, choices_of
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import output
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
 PARAMS = {"max_tokens": 16, "ignore_eos": True}
 IDS = [40, 41, 42, 43]
-ROWS = len(PROMPT) + len(IDS) - 1  # the last sampled token was not forwarded, so nothing was routed for it
+ROWS = (
+    len(PROMPT) + len(IDS) - 1
+)  # the last sampled token was not forwarded, so nothing was routed for it
 SHAPE = (ROWS, 3, 2)  # tokens, layers, experts per token
 DTYPES = pytest.mark.parametrize("dtype", ["uint8", "uint16", "int32"])
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
@@ -46,14 +50,20 @@ def same(value, array):
 def scripted(array, index=0, ids=IDS, finish="length"):
     return [
         output(index=index, token_ids=ids[:2]),
-        output(index=index, token_ids=ids[2:], finish_reason=finish, routed_experts=as_script(array)),
+        output(
+            index=index, token_ids=ids[2:], finish_reason=finish, routed_experts=as_script(array)
+        ),
     ]
 
 
 async def choices(wire, engine, stream, steps, n=1):
     """The choices of a full answer, or those of every chunk of a stream."""
     name = await engine.script(steps)
-    fields = {"token_ids": PROMPT, "sampling_params": {**PARAMS, "n": n, "temperature": 1.0}, "script": name}
+    fields = {
+        "token_ids": PROMPT,
+        "sampling_params": {**PARAMS, "n": n, "temperature": 1.0},
+        "script": name,
+    }
     if stream:
         return choices_of(await wire.generate_stream(**fields))
     return (await wire.generate(**fields)).expect(200).json["choices"]
@@ -62,9 +72,11 @@ async def choices(wire, engine, stream, steps, n=1):
 @requirement("generate.routed-experts.full")
 @DTYPES
 async def test_full(wire, engine, dtype):
-    """A full answer carries the array: values, shape (tokens - 1, layers, top k) and dtype unchanged."""
+    """A full answer carries the array: values, shape (tokens - 1, layers, top k) and dtype
+    unchanged.
+    """
     array = experts(dtype)
-    choice, = await choices(wire, engine, False, scripted(array))
+    (choice,) = await choices(wire, engine, False, scripted(array))
     same(choice["routed_experts"], array)
     assert (choice["token_ids"], choice["finish_reason"]) == (IDS, "length")
 
@@ -76,7 +88,9 @@ async def test_stream(wire, engine, dtype):
     array = experts(dtype)
     *earlier, last = await choices(wire, engine, True, scripted(array))
     same(last["routed_experts"], array)
-    assert [choice["routed_experts"] for choice in earlier] == [None] and last["finish_reason"] == "length"
+    assert [choice["routed_experts"] for choice in earlier] == [None] and last[
+        "finish_reason"
+    ] == "length"
 
 
 @requirement("generate.routed-experts.per-choice")
@@ -86,10 +100,24 @@ async def test_each_choice_has_its_own(wire, engine, stream):
     arrays = [experts("uint8", shift=1), experts("uint8", (len(PROMPT) + 2, 3, 2), shift=90)]
     steps = [
         output(index=0, token_ids=[40]),
-        output(index=1, token_ids=[50, 51, 52], finish_reason="stop", routed_experts=as_script(arrays[1])),
-        output(index=0, token_ids=[41, 42, 43], finish_reason="length", routed_experts=as_script(arrays[0])),
+        output(
+            index=1,
+            token_ids=[50, 51, 52],
+            finish_reason="stop",
+            routed_experts=as_script(arrays[1]),
+        ),
+        output(
+            index=0,
+            token_ids=[41, 42, 43],
+            finish_reason="length",
+            routed_experts=as_script(arrays[0]),
+        ),
     ]
-    got = [choice for choice in await choices(wire, engine, stream, steps, n=2) if choice["finish_reason"]]
+    got = [
+        choice
+        for choice in await choices(wire, engine, stream, steps, n=2)
+        if choice["finish_reason"]
+    ]
     assert sorted(choice["index"] for choice in got) == [0, 1]
     for choice in got:
         same(choice["routed_experts"], arrays[choice["index"]])
@@ -108,15 +136,32 @@ async def test_null_where_the_engine_gives_none(wire, engine, stream):
 @FULL_OR_STREAM
 async def test_null_when_aborted_before_any_token(wire, engine, stream):
     """An abort before the first forward pass has no ids and no experts."""
-    choice, = await choices(wire, engine, stream, [output(token_ids=[], finish_reason="abort")])
-    assert (choice["token_ids"], choice["finish_reason"], choice["routed_experts"]) == ([], "abort", None)
+    (choice,) = await choices(wire, engine, stream, [output(token_ids=[], finish_reason="abort")])
+    assert (choice["token_ids"], choice["finish_reason"], choice["routed_experts"]) == (
+        [],
+        "abort",
+        None,
+    )
 
 
 @requirement("generate.routed-experts.full")
-@pytest.mark.parametrize("mode", ["text", "derender"])
-async def test_text_and_derender_modes_carry_them_too(wire, engine, mode):
-    """The array does not depend on the level of the answer."""
+@capability("output-mode.text")
+async def test_text_mode_carries_them_too(wire, engine):
+    """A text answer carries the same array."""
+    await carried_at(wire, engine, "text")
+
+
+@requirement("generate.routed-experts.full")
+@capability("output-mode.derender")
+async def test_derender_mode_carries_them_too(wire, engine):
+    """A derender answer carries the same array."""
+    await carried_at(wire, engine, "derender")
+
+
+async def carried_at(wire, engine, mode):
     array = experts("uint16")
     name = await engine.script(scripted(array))
-    answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, script=name, output_mode=mode)
+    answer = await wire.generate(
+        token_ids=PROMPT, sampling_params=PARAMS, script=name, output_mode=mode
+    )
     same(answer.expect(200).json["choices"][0]["routed_experts"], array)

@@ -34,7 +34,9 @@ async def test_unseeded_samples_vary(wire):
 
 @requirement("generate.sampling.default-is-sampled")
 async def test_default_temperature_samples(wire):
-    """Empty sampling_params sample at temperature 1: two answers differ, and neither repeats the greedy one."""
+    """Empty sampling_params sample at temperature 1: two answers differ, and neither repeats the
+    greedy one.
+    """
     default = {"ignore_eos": True, "max_tokens": 32}
     one, other = await tokens(wire, default), await tokens(wire, default)
     greedy = await tokens(wire, {**GREEDY, "max_tokens": 32})
@@ -43,17 +45,25 @@ async def test_default_temperature_samples(wire):
 
 
 @requirement("generate.sampling.fields-are-applied")
-@pytest.mark.parametrize("params", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}], ids=["top-k", "top-p", "min-p"])
+@pytest.mark.parametrize(
+    "params", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}], ids=["top-k", "top-p", "min-p"]
+)
 async def test_narrowed_to_one_candidate_is_greedy(wire, params):
     """Narrowed to its best candidate, sampling at temperature 1 gives the greedy ids."""
-    assert await tokens(wire, {**SAMPLED, **params}) == await tokens(wire, {**GREEDY, "max_tokens": 32})
+    assert await tokens(wire, {**SAMPLED, **params}) == await tokens(
+        wire, {**GREEDY, "max_tokens": 32}
+    )
 
 
 @requirement("generate.sampling.fields-are-applied")
 @pytest.mark.parametrize("allowed", [[50], [50, 51], [7, 100, 261]], ids=["one", "two", "three"])
 async def test_only_allowed_ids(wire, allowed):
-    """Sampled hot, only the allowed ids come, and where there are several, more than one of them."""
-    got = await tokens(wire, {**SAMPLED, "temperature": 2.0, "seed": 5, "allowed_token_ids": allowed})
+    """Sampled hot, only the allowed ids come, and where there are several, more than one of
+    them.
+    """
+    got = await tokens(
+        wire, {**SAMPLED, "temperature": 2.0, "seed": 5, "allowed_token_ids": allowed}
+    )
     assert set(got) <= set(allowed) and len(got) == 32
     assert len(set(got)) > 1 or len(allowed) == 1
 
@@ -68,7 +78,9 @@ async def test_logit_bias_forces_and_forbids(wire):
 
 @requirement("generate.sampling.fields-are-applied")
 async def test_bad_words_never_come(wire):
-    """A word of one id, the greedy first one, is not generated when it is bad, and something else is."""
+    """A word of one id, the greedy first one, is not generated when it is bad, and something else
+    is.
+    """
     letters = [tokenizer().token_to_id(letter) for letter in "abcdefgh"]
     allowed = {**GREEDY, "allowed_token_ids": letters}
     plain = await tokens(wire, allowed)
@@ -79,10 +91,14 @@ async def test_bad_words_never_come(wire):
 
 @requirement("generate.sampling.fields-are-applied")
 @pytest.mark.parametrize(
-    "penalty", [{"frequency_penalty": 2.0}, {"presence_penalty": 2.0}, {"repetition_penalty": 50.0}], ids=lambda p: next(iter(p))
+    "penalty",
+    [{"frequency_penalty": 2.0}, {"presence_penalty": 2.0}, {"repetition_penalty": 50.0}],
+    ids=lambda p: next(iter(p)),
 )
 async def test_penalties_spread_the_ids(wire, penalty):
     """Under a small bias one id repeats; the largest penalty brings others in."""
     bias = {"logit_bias": {"50": 4}, "allowed_token_ids": [50, 51, 52, 53]}
-    assert await tokens(wire, {**GREEDY, **bias}) != (got := await tokens(wire, {**GREEDY, **bias, **penalty}))
+    assert await tokens(wire, {**GREEDY, **bias}) != (
+        got := await tokens(wire, {**GREEDY, **bias, **penalty})
+    )
     assert len(got) == 16 and len(set(got)) > 1

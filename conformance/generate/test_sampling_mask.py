@@ -1,4 +1,6 @@
-"""sampling_mask: the ids each token could have been, one list per generated token; null where not asked for."""
+"""sampling_mask: the ids each token could have been, one list per generated token; null where not
+asked for.
+"""
 
 import pytest
 
@@ -17,7 +19,11 @@ FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "
 
 
 async def choices(wire, engine, stream, steps):
-    fields = {"token_ids": PROMPT, "sampling_params": {"max_tokens": 8}, "script": await engine.script(steps)}
+    fields = {
+        "token_ids": PROMPT,
+        "sampling_params": {"max_tokens": 8},
+        "script": await engine.script(steps),
+    }
     if stream:
         return choices_of(await wire.generate_stream(**fields))
     return (await wire.generate(**fields)).expect(200).json["choices"]
@@ -36,5 +42,7 @@ async def test_one_list_per_token(wire, engine, stream):
 @FULL_OR_STREAM
 async def test_null_without(wire, engine, stream):
     """Without masks the key is there and null, on every chunk."""
-    got = await choices(wire, engine, stream, [output(token_ids=[40]), output(token_ids=[41], finish_reason="stop")])
+    got = await choices(
+        wire, engine, stream, [output(token_ids=[40]), output(token_ids=[41], finish_reason="stop")]
+    )
     assert [choice["sampling_mask"] for choice in got] == [None] * (2 if stream else 1)

@@ -1,4 +1,6 @@
-"""Where generation ends: a stop id, a stop string, the end token or the length, and what each of them reports."""
+"""Where generation ends: a stop id, a stop string, the end token or the length, and what each of
+them reports.
+"""
 
 import pytest
 
@@ -10,15 +12,22 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
 END = 2  # <|im_end|>, the model's end token
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
-# Ids of one ASCII letter each: every id is one character, so that text and ids have the same positions.
+# Ids of one ASCII letter each: every id is one character, so that text and ids have the same
+# positions.
 LETTERS = [tokenizer().token_to_id(letter) for letter in "abcdefghijklmnopqrstuvwxyz"]
 SPELLED = {**GREEDY, "max_tokens": 40, "allowed_token_ids": LETTERS, "repetition_penalty": 1.5}
 
 
 async def end(wire, stream, params):
-    """(ids, finish reason, stop reason) of a request; in a stream each end is told on the last chunk only."""
+    """(ids, finish reason, stop reason) of a request; in a stream each end is told on the last
+    chunk only.
+    """
     if not stream:
-        choice, = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"]
+        (choice,) = (
+            (await wire.generate(token_ids=PROMPT, sampling_params=params))
+            .expect(200)
+            .json["choices"]
+        )
         return choice["token_ids"], choice["finish_reason"], choice["stop_reason"]
     answer = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
     *earlier, last = choices_of(answer)
@@ -37,7 +46,9 @@ async def unstopped(wire, params):
 @FULL_OR_STREAM
 @pytest.mark.parametrize("position", [0, 3, 17])
 async def test_stop_token_id_ends_the_answer_with_itself(wire, stream, position):
-    """The first stop id to be sampled is the last id of the answer, and stop_reason is that integer."""
+    """The first stop id to be sampled is the last id of the answer, and stop_reason is that
+    integer.
+    """
     whole = await unstopped(wire, {**GREEDY, "max_tokens": 24})
     stop = whole[position]
     expected = whole[: whole.index(stop) + 1]
@@ -50,7 +61,9 @@ async def test_stop_token_id_ends_the_answer_with_itself(wire, stream, position)
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("keep", [False, True], ids=["cut", "include-stop"])
 async def test_stop_string_ends_the_answer(wire, stream, length, keep):
-    """The ids go up to the one that completes the string, cut or not, and stop_reason is that string."""
+    """The ids go up to the one that completes the string, cut or not, and stop_reason is that
+    string.
+    """
     whole = await unstopped(wire, SPELLED)
     text = tokenizer().decode(whole)
     stop = text[5 : 5 + length]
@@ -62,7 +75,9 @@ async def test_stop_string_ends_the_answer(wire, stream, length, keep):
 
 @requirement("generate.stop.string")
 async def test_stop_may_be_one_string(wire):
-    """A stop that is a string and not a list means that one string; null and an empty list mean none."""
+    """A stop that is a string and not a list means that one string; null and an empty list mean
+    none.
+    """
     whole = await unstopped(wire, SPELLED)
     stop = tokenizer().decode(whole)[4]
     expected = whole[: tokenizer().decode(whole).index(stop) + 1]
@@ -75,7 +90,11 @@ async def test_stop_may_be_one_string(wire):
 @pytest.mark.parametrize("stop", [["a"], "a"], ids=["list", "string"])
 async def test_stop_string_without_detokenize_is_refused(wire, stop):
     """stop with detokenize=false cannot be obeyed: 400, not a silent run to the length."""
-    refused(await wire.generate(token_ids=PROMPT, sampling_params={**SPELLED, "stop": stop, "detokenize": False}))
+    refused(
+        await wire.generate(
+            token_ids=PROMPT, sampling_params={**SPELLED, "stop": stop, "detokenize": False}
+        )
+    )
     await still_answers(wire)
 
 
@@ -91,7 +110,12 @@ async def test_end_token_ends_the_answer(wire, stream):
 @FULL_OR_STREAM
 async def test_ignore_eos_goes_on(wire, stream):
     """With ignore_eos the end token is one like any other and the length ends the answer."""
-    params = {"temperature": 0.0, "max_tokens": 8, "logit_bias": {str(END): 100}, "ignore_eos": True}
+    params = {
+        "temperature": 0.0,
+        "max_tokens": 8,
+        "logit_bias": {str(END): 100},
+        "ignore_eos": True,
+    }
     assert await end(wire, stream, params) == ([END] * 8, "length", None)
 
 
@@ -99,8 +123,15 @@ async def test_ignore_eos_goes_on(wire, stream):
 @FULL_OR_STREAM
 @pytest.mark.parametrize("min_tokens", [1, 3, 7])
 async def test_min_tokens_holds_the_end_back(wire, stream, min_tokens):
-    """With min_tokens=m the end token, however likely, is not among the first m ids, and comes right after."""
-    params = {"temperature": 0.0, "max_tokens": 8, "logit_bias": {str(END): 100}, "min_tokens": min_tokens}
+    """With min_tokens=m the end token, however likely, is not among the first m ids, and comes
+    right after.
+    """
+    params = {
+        "temperature": 0.0,
+        "max_tokens": 8,
+        "logit_bias": {str(END): 100},
+        "min_tokens": min_tokens,
+    }
     ids, finish, reason = await end(wire, stream, params)
     assert (len(ids), finish, reason) == (min_tokens + 1, "stop", None)
     assert ids[-1] == END and END not in ids[:-1]

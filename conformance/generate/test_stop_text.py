@@ -1,4 +1,6 @@
-"""Text mode and stop strings: text is cut at the string, ids are not, and text that may begin one is held back."""
+"""Text mode and stop strings: text is cut at the string, ids are not, and text that may begin one
+is held back.
+"""
 
 import pytest
 
@@ -28,10 +30,16 @@ async def spell(wire, engine, stream, params):
 @requirement("generate.output-mode.text.stop-string-cut")
 @capability("output-mode.text")
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
-@pytest.mark.parametrize(("keep", "text"), [(False, TEXT[:CUT]), (True, TEXT[: CUT + 3])], ids=["cut", "kept"])
+@pytest.mark.parametrize(
+    ("keep", "text"), [(False, TEXT[:CUT]), (True, TEXT[: CUT + 3])], ids=["cut", "kept"]
+)
 async def test_text_is_cut_and_ids_are_not(wire, engine, stream, keep, text):
-    """text ends before the stop string, or after it with include_stop_str_in_output; token_ids keep its ids."""
-    choices, name = await spell(wire, engine, stream, {"stop": ["END"], "include_stop_str_in_output": keep})
+    """text ends before the stop string, or after it with include_stop_str_in_output; token_ids keep
+    its ids.
+    """
+    choices, name = await spell(
+        wire, engine, stream, {"stop": ["END"], "include_stop_str_in_output": keep}
+    )
     assert "".join(choice["text"] for choice in choices) == text
     assert [token for choice in choices for token in choice["token_ids"]] == UP_TO_STOP
     assert (choices[-1]["finish_reason"], choices[-1]["stop_reason"]) == ("stop", "END")
@@ -41,7 +49,9 @@ async def test_text_is_cut_and_ids_are_not(wire, engine, stream, keep, text):
 @requirement("generate.output-mode.text.stop-string-held-back")
 @capability("output-mode.text")
 async def test_stream_never_shows_a_part_of_the_stop_string(wire, engine):
-    """No prefix of the streamed text has a character of the stop string; each chunk has the id it came with."""
+    """No prefix of the streamed text has a character of the stop string; each chunk has the id it
+    came with.
+    """
     choices, _ = await spell(wire, engine, True, {"stop": ["END"]})
     seen = ""
     for choice in choices:

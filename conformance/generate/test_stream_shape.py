@@ -23,7 +23,9 @@ async def test_frames(wire):
 
 @requirement("generate.stream.chunk-shape")
 async def test_chunk_keys(wire):
-    """A token chunk has exactly these keys, null ones too; prompt_token_ids, mm_placeholders, metrics are absent."""
+    """A token chunk has exactly these keys, null ones too; prompt_token_ids, mm_placeholders,
+    metrics are absent.
+    """
     answer = await wire.generate_stream(token_ids=PROMPT, sampling_params=PARAMS)
     *earlier, last = answer.expect(200).chunks
     request_id = last["request_id"]
@@ -59,13 +61,24 @@ def plain_chunk(request_id, token_ids, finish_reason, weight_versions):
     [
         {**GREEDY, "max_tokens": 40},
         {"temperature": 1.0, "seed": 11, "max_tokens": 40, "ignore_eos": True},
-        {"temperature": 1.5, "seed": 5, "top_p": 0.9, "top_k": 50, "max_tokens": 40, "ignore_eos": True},
+        {
+            "temperature": 1.5,
+            "seed": 5,
+            "top_p": 0.9,
+            "top_k": 50,
+            "max_tokens": 40,
+            "ignore_eos": True,
+        },
     ],
     ids=["greedy", "seeded", "seeded-top-p-top-k"],
 )
 async def test_stream_equals_full(wire, params):
     """The ids of a stream, put together, are the full answer's; so is the finish reason."""
-    full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"][0]
+    full = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=params))
+        .expect(200)
+        .json["choices"][0]
+    )
     stream = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
     assert joined(stream) == {0: full["token_ids"]} and len(full["token_ids"]) == 40
     assert choices_of(stream)[-1]["finish_reason"] == full["finish_reason"]
@@ -73,9 +86,15 @@ async def test_stream_equals_full(wire, params):
 
 @requirement("generate.stream.one-choice-with-tokens")
 async def test_every_chunk_has_one_choice_with_new_ids(wire):
-    """Each chunk of a running n=1 stream has one choice, with at least one new id; the last ends it."""
-    answer = await wire.generate_stream(token_ids=PROMPT, sampling_params={**GREEDY, "max_tokens": 20})
-    assert [len(chunk["choices"]) for chunk in answer.expect(200).chunks] == [1] * len(answer.chunks)
+    """Each chunk of a running n=1 stream has one choice, with at least one new id; the last ends
+    it.
+    """
+    answer = await wire.generate_stream(
+        token_ids=PROMPT, sampling_params={**GREEDY, "max_tokens": 20}
+    )
+    assert [len(chunk["choices"]) for chunk in answer.expect(200).chunks] == [1] * len(
+        answer.chunks
+    )
     *earlier, last = deltas(answer)
     assert all(index == 0 and tokens and finish is None for index, tokens, finish, _ in earlier)
     assert last[1] and last[2:] == ("length", None)
@@ -85,9 +104,15 @@ async def test_every_chunk_has_one_choice_with_new_ids(wire):
 @requirement("generate.stream.logprobs-match-ids")
 @pytest.mark.parametrize("logprobs", [0, 1, 5])
 async def test_each_chunk_has_a_logprob_for_each_of_its_ids(wire, logprobs):
-    """A chunk's logprob entries are those of its own ids, and all together are the full answer's."""
+    """A chunk's logprob entries are those of its own ids, and all together are the full
+    answer's.
+    """
     params = {**PARAMS, "logprobs": logprobs}
-    full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"][0]
+    full = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=params))
+        .expect(200)
+        .json["choices"][0]
+    )
     stream = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
     entries = []
     for choice in choices_of(stream):
@@ -104,7 +129,9 @@ async def test_stream_false_is_one_json_answer(wire, options):
 
     Allowed with options: 200 (every vLLM release seen) or 400 (what the coupled routes do).
     """
-    answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, stream=False, stream_options=options)
+    answer = await wire.generate(
+        token_ids=PROMPT, sampling_params=PARAMS, stream=False, stream_options=options
+    )
     if options is None or answer.status != 400:
         assert answer.expect(200).headers["content-type"] == "application/json"
         assert answer.json["usage"]["completion_tokens"] == 6

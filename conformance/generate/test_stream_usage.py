@@ -1,4 +1,6 @@
-"""Usage in a stream: null unless asked for, then one last chunk without choices, or a running count on each."""
+"""Usage in a stream: null unless asked for, then one last chunk without choices, or a running count
+on each.
+"""
 
 import pytest
 
@@ -13,17 +15,25 @@ TWO = {"temperature": 1.0, "seed": 4, "ignore_eos": True, "max_tokens": 5, "n": 
 
 
 def counts(prompt, completion):
-    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
 
 
 async def stream(wire, options, params=PARAMS):
-    answer = await wire.generate_stream(token_ids=PROMPT, sampling_params=params, stream_options=options)
+    answer = await wire.generate_stream(
+        token_ids=PROMPT, sampling_params=params, stream_options=options
+    )
     assert answer.expect(200).done
     return answer.chunks
 
 
 @requirement("generate.usage.stream-silent-by-default")
-@pytest.mark.parametrize("options", [None, {}, {"include_usage": False}], ids=["null", "empty", "false"])
+@pytest.mark.parametrize(
+    "options", [None, {}, {"include_usage": False}], ids=["null", "empty", "false"]
+)
 async def test_no_usage_unless_asked_for(wire, options):
     """Without include_usage every chunk has usage null, and no chunk is without choices."""
     chunks = await stream(wire, options)
@@ -34,7 +44,9 @@ async def test_no_usage_unless_asked_for(wire, options):
 @requirement("generate.usage.stream-last-chunk")
 @pytest.mark.parametrize(("params", "completion"), [(PARAMS, 9), (TWO, 10)], ids=["n1", "n2"])
 async def test_include_usage_adds_one_last_chunk(wire, params, completion):
-    """include_usage adds one chunk after the end: no choices, the totals over all choices, no null keys."""
+    """include_usage adds one chunk after the end: no choices, the totals over all choices, no null
+    keys.
+    """
     *chunks, last = await stream(wire, {"include_usage": True}, params)
     assert last == {
         "request_id": chunks[0]["request_id"],
@@ -48,7 +60,9 @@ async def test_include_usage_adds_one_last_chunk(wire, params, completion):
 
 @requirement("generate.usage.stream-running-count")
 async def test_continuous_usage_counts_up(wire):
-    """continuous_usage_stats puts the count so far on every token chunk, and the totals on the last one."""
+    """continuous_usage_stats puts the count so far on every token chunk, and the totals on the last
+    one.
+    """
     *chunks, last = await stream(wire, {"include_usage": True, "continuous_usage_stats": True})
     expected, so_far = [], 0
     for chunk in chunks:
@@ -82,14 +96,20 @@ async def test_stream_counts_what_full_counts(wire, params):
     chunks = await stream(wire, {"include_usage": True}, params)
     full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json
     assert {key: full["usage"][key] for key in counts(0, 0)} == chunks[-1]["usage"]
-    assert sum(len(choice["token_ids"]) for choice in full["choices"]) == full["usage"]["completion_tokens"]
+    assert (
+        sum(len(choice["token_ids"]) for choice in full["choices"])
+        == full["usage"]["completion_tokens"]
+    )
 
 
 @requirement("generate.usage.stream-last-chunk")
 async def test_text_mode_counts_ids(wire):
     """A text-mode stream counts ids, not characters, and its usage chunk says output_mode text."""
     answer = await wire.generate_stream(
-        token_ids=PROMPT, sampling_params=PARAMS, output_mode="text", stream_options={"include_usage": True}
+        token_ids=PROMPT,
+        sampling_params=PARAMS,
+        output_mode="text",
+        stream_options={"include_usage": True},
     )
     assert sum(len(choice["token_ids"]) for choice in choices_of(answer)) == 9
     assert answer.chunks[-1] == {

@@ -12,7 +12,9 @@ FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "
 
 
 @requirement("generate.tokens-only.serves-ids")
-@pytest.mark.parametrize("extra", [{}, {"logprobs": 2}, {"prompt_logprobs": 1}], ids=["plain", "logprobs", "prompt"])
+@pytest.mark.parametrize(
+    "extra", [{}, {"logprobs": 2}, {"prompt_logprobs": 1}], ids=["plain", "logprobs", "prompt"]
+)
 async def test_ids_are_the_same_as_with_a_tokenizer(wire, lease, extra):
     """The ids and logprobs are those of a server that has a tokenizer."""
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**PARAMS, **extra})
@@ -25,10 +27,16 @@ async def test_ids_are_the_same_as_with_a_tokenizer(wire, lease, extra):
 @requirement("generate.tokens-only.serves-ids")
 async def test_stop_token_ids_work(wire):
     """A stop id needs no tokenizer."""
-    whole = (await wire.generate(token_ids=PROMPT, sampling_params=PARAMS)).expect(200).json["choices"][0]["token_ids"]
+    whole = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=PARAMS))
+        .expect(200)
+        .json["choices"][0]["token_ids"]
+    )
     stop = whole[3]
-    answer = await wire.generate(token_ids=PROMPT, sampling_params={**PARAMS, "stop_token_ids": [stop]})
-    choice, = answer.expect(200).json["choices"]
+    answer = await wire.generate(
+        token_ids=PROMPT, sampling_params={**PARAMS, "stop_token_ids": [stop]}
+    )
+    (choice,) = answer.expect(200).json["choices"]
     expected = (whole[: whole.index(stop) + 1], "stop", stop)
     assert (choice["token_ids"], choice["finish_reason"], choice["stop_reason"]) == expected
 
@@ -47,7 +55,9 @@ async def test_stop_strings_are_refused(wire, stream):
 @requirement("generate.tokens-only.bad-words-refused")
 @FULL_OR_STREAM
 async def test_bad_words_are_refused(wire, stream):
-    """bad_words cannot be turned into ids without a tokenizer: 400, not an answer with the banned word."""
+    """bad_words cannot be turned into ids without a tokenizer: 400, not an answer with the banned
+    word.
+    """
     send = wire.generate_stream if stream else wire.generate
     answer = await send(token_ids=PROMPT, sampling_params={**PARAMS, "bad_words": ["dog"]})
     refused_in_stream(answer) if stream else refused(answer)
@@ -59,7 +69,11 @@ async def test_bad_words_are_refused(wire, stream):
 @FULL_OR_STREAM
 async def test_text_levels_are_refused(wire, mode, stream):
     """A level that needs text is a 400 before the engine is asked, never a 200 with empty text."""
-    refused(await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, output_mode=mode, stream=stream))
+    refused(
+        await wire.generate(
+            token_ids=PROMPT, sampling_params=PARAMS, output_mode=mode, stream=stream
+        )
+    )
     await still_answers(wire)
 
 
@@ -67,5 +81,11 @@ async def test_text_levels_are_refused(wire, mode, stream):
 async def test_end_token_has_no_stop_reason(wire):
     """The model's own end token reports stop_reason null, as on a server with a tokenizer."""
     params = {"temperature": 0.0, "max_tokens": 4, "logit_bias": {"2": 100}}
-    choice, = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"]
-    assert (choice["token_ids"], choice["finish_reason"], choice["stop_reason"]) == ([2], "stop", None)
+    (choice,) = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json["choices"]
+    )
+    assert (choice["token_ids"], choice["finish_reason"], choice["stop_reason"]) == (
+        [2],
+        "stop",
+        None,
+    )

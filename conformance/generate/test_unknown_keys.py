@@ -22,7 +22,9 @@ def without_name(body):
 
 
 async def answer(wire, params=PARAMS, **fields):
-    body = (await wire.generate(token_ids=PROMPT, sampling_params=params, **fields)).expect(200).json
+    body = (
+        (await wire.generate(token_ids=PROMPT, sampling_params=params, **fields)).expect(200).json
+    )
     assert len(body["choices"][0]["token_ids"]) == 12
     return without_name(body)
 
@@ -50,7 +52,11 @@ async def test_private_switches_cannot_be_set(wire, key):
     """
     plain = await answer(wire)
     first = plain["choices"][0]["token_ids"][0]
-    value = {"_eos_token_id": first, "_all_stop_token_ids": [first], "_bad_words_token_ids": [[first]]}[key]
+    value = {
+        "_eos_token_id": first,
+        "_all_stop_token_ids": [first],
+        "_bad_words_token_ids": [[first]],
+    }[key]
     params = {**PARAMS, "ignore_eos": False, "min_tokens": 0}
     free = await wire.generate(token_ids=PROMPT, sampling_params=params)
     tried = await wire.generate(token_ids=PROMPT, sampling_params={**params, key: value})
@@ -62,7 +68,9 @@ async def test_private_switches_cannot_be_set(wire, key):
 @pytest.mark.parametrize("kind", [0, 1, 2], ids=["cumulative", "delta", "final-only"])
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_output_kind_is_the_servers(wire, kind, stream):
-    """output_kind is the server's business: a stream has deltas and a full answer everything, whatever is sent."""
+    """output_kind is the server's business: a stream has deltas and a full answer everything,
+    whatever is sent.
+    """
     params = {**PARAMS, "output_kind": kind}
     plain = (await answer(wire))["choices"][0]["token_ids"]
     if stream:

@@ -1,4 +1,6 @@
-"""Cached prompt tokens: counted on a server that was told to, zero among them; null on any other."""
+"""Cached prompt tokens: counted on a server that was told to, zero among them; null on any
+other.
+"""
 
 import uuid
 
@@ -9,7 +11,9 @@ from fixtures.case import Node, requirement
 
 PARAMS = {**GREEDY, "max_tokens": 2}
 PROMPT = [30 + i % 200 for i in range(300)]
-COUNTING = pytest.mark.parametrize("node", [Node("real", "--enable-prompt-tokens-details")], indirect=True)
+COUNTING = pytest.mark.parametrize(
+    "node", [Node("real", "--enable-prompt-tokens-details")], indirect=True
+)
 
 
 async def cached(wire, stream, salt):
@@ -27,7 +31,9 @@ async def cached(wire, stream, salt):
 @requirement("generate.usage.cached-tokens")
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_cached_tokens_are_counted(wire, stream):
-    """A prompt never seen has 0 cached tokens; the same again has some, fewer than the prompt; a new salt 0."""
+    """A prompt never seen has 0 cached tokens; the same again has some, fewer than the prompt; a
+    new salt 0.
+    """
     salt = uuid.uuid4().hex
     assert await cached(wire, stream, salt) == 0
     again = await cached(wire, stream, salt)

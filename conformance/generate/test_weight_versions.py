@@ -1,4 +1,6 @@
-"""weight_versions: which weights made which ids, as spans over the output, in a stream on the last chunk."""
+"""weight_versions: which weights made which ids, as spans over the output, in a stream on the last
+chunk.
+"""
 
 import pytest
 
@@ -21,14 +23,25 @@ pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
     ids=["one", "changed", "changed-back"],
 )
 async def test_spans_cover_the_output(wire, engine, stream, versions, spans):
-    """A change of weights while the request runs starts a new span at the first id made with them."""
+    """A change of weights while the request runs starts a new span at the first id made
+    with them.
+    """
     ids = [[40], [41, 42], [43, 44, 45]]
-    steps = [output(token_ids=new, weight_version=version) for new, version in zip(ids, versions, strict=True)]
+    steps = [
+        output(token_ids=new, weight_version=version)
+        for new, version in zip(ids, versions, strict=True)
+    ]
     steps[-1] |= {"finish_reason": "length"}
-    fields = {"token_ids": PROMPT, "sampling_params": {"max_tokens": 8}, "script": await engine.script(steps)}
+    fields = {
+        "token_ids": PROMPT,
+        "sampling_params": {"max_tokens": 8},
+        "script": await engine.script(steps),
+    }
     if stream:
         *earlier, last = choices_of(await wire.generate_stream(**fields))
         assert [choice["weight_versions"] for choice in earlier] == [None, None]
     else:
-        last, = (await wire.generate(**fields)).expect(200).json["choices"]
-    assert last["weight_versions"] == [{"version": v, "start": start, "end": end} for v, start, end in spans]
+        (last,) = (await wire.generate(**fields)).expect(200).json["choices"]
+    assert last["weight_versions"] == [
+        {"version": v, "start": start, "end": end} for v, start, end in spans
+    ]

@@ -1,1 +1,1 @@
-"""The numbers: logprobs of sampled tokens and of the prompt, their shape, order, count and values."""
+"""Logprobs of sampled tokens and of the prompt: shape, order, count and values."""

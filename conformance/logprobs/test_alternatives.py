@@ -76,7 +76,7 @@ async def test_others_follow_in_rank_order(wire, k):
 @capability("integer-logprobs")
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 async def test_ranks_say_the_place_in_the_vocabulary(wire, k):
-    """The others' ranks are 1, 2, 3 … without the sampled token's own; a better rank is likelier."""
+    """The others' ranks are 1, 2, 3 … without the sampled token's; a better rank is likelier."""
     for entry in await content_of(wire, k):
         own, others = entry["rank"], entry["top_logprobs"][1:]
         places = [place for place in range(1, len(others) + 2) if place != own][: len(others)]

@@ -57,7 +57,9 @@ async def test_sampled_number_is_clamped(wire, engine, name):
 
 @requirement("logprobs.values.clamped")
 @capability("integer-logprobs")
-@pytest.mark.parametrize("name", ["minus-infinity", "nan", "below-the-marker", "just-above-the-marker"])
+@pytest.mark.parametrize(
+    "name", ["minus-infinity", "nan", "below-the-marker", "just-above-the-marker"]
+)
 async def test_alternative_is_clamped(wire, engine, name):
     """An alternative's number, with the sampled token's own unharmed."""
     sent, _, logprob, _ = VALUES[name]

@@ -36,7 +36,9 @@ async def test_value_is_the_engines_float32(wire, engine, value):
 async def test_text_is_the_shortest_that_reads_back(wire, engine):
     """The digits on the wire are Python's shortest for the widened float32 (LPS-16)."""
     rows = [[[30, value, 1]] for value in VALUES[:6]]
-    script = await engine.script([output(token_ids=[30] * 6, logprobs=rows, finish_reason="length")])
+    script = await engine.script(
+        [output(token_ids=[30] * 6, logprobs=rows, finish_reason="length")]
+    )
     sampling = {"logprobs": 0, "max_tokens": 6}
     answer = await wire.generate(token_ids=[20], sampling_params=sampling, script=script)
     texts = re.findall(rb'"logprob":\s*([-0-9.eE+]+)', answer.expect(200).body)

@@ -67,7 +67,9 @@ async def test_two_beyond_the_limit_are_refused(wire, node):
     """The control: what no generate node of this limit can send is a 400."""
     entry = {"token_id": 30, "token": "token_id:30", "logprob": -0.5, "bytes": None}
     for count, status in ((limit_of(node), 200), (limit_of(node) + 2, 400)):
-        tops = [{**entry, "token_id": own, "token": f"token_id:{own}"} for own in range(30, 30 + count)]
+        tops = [
+            {**entry, "token_id": own, "token": f"token_id:{own}"} for own in range(30, 30 + count)
+        ]
         content = [{**entry, "top_logprobs": tops}]
         body = response({"token_ids": [30], "logprobs": {"content": content}})
         (await wire.derender_chat(generate_response=body)).expect(status)

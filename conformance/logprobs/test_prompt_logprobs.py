@@ -27,13 +27,15 @@ async def scored(wire, token_ids: list[int], k: int, **sampling) -> list:
 @requirement("logprobs.prompt.shape")
 @pytest.mark.parametrize("k", [0, 1, 5])
 async def test_one_map_per_prompt_token(wire, k):
-    """As long as the prompt, null first, own id in each map, at most k + 1 entries of three keys."""
+    """As long as the prompt, null first, own id in each map, k or k + 1 entries."""
     first, *rest = await scored(wire, PROMPT, k)
     assert (first, len(rest)) == (None, len(PROMPT) - 1)
     for token_id, own in zip(PROMPT[1:], rest, strict=True):
         assert str(token_id) in own
         assert len(own) == k + (own[str(token_id)]["rank"] > k)
-        assert [set(item) for item in own.values()] == [{"logprob", "rank", "decoded_token"}] * len(own)
+        assert [set(item) for item in own.values()] == [{"logprob", "rank", "decoded_token"}] * len(
+            own
+        )
         assert [str(int(name)) for name in own] == list(own)
 
 
@@ -75,7 +77,7 @@ async def test_null_unless_asked_for(wire, asked):
 
 @requirement("logprobs.prompt.repeatable")
 async def test_cache_does_not_change_the_numbers(wire):
-    """Three scorings of a long prompt, the later ones after the cache is warm, equal bit for bit."""
+    """Three scorings of a long prompt, two of them with a warm cache, equal bit for bit."""
     prompt = [20 + (7 * at) % 200 for at in range(300)]
     found = [await scored(wire, prompt, 1) for _ in range(3)]
     assert len(found[0]) == 300
@@ -84,7 +86,7 @@ async def test_cache_does_not_change_the_numbers(wire):
 
 @requirement("logprobs.prompt.teacher-agrees")
 async def test_scoring_an_output_gives_its_own_logprobs(wire):
-    """The trainer's call: prompt and output scored as a prompt give the numbers it was sampled with."""
+    """The trainer's call: prompt and output scored as one prompt give the sampled numbers."""
     sampling = {"temperature": 1.0, "seed": 9, "max_tokens": 24, "ignore_eos": True, "logprobs": 0}
     answer = await wire.generate(token_ids=PROMPT, sampling_params=sampling)
     choice = answer.expect(200).json["choices"][0]

@@ -71,27 +71,35 @@ async def rendered(wire, request, value):
     return body
 
 
-def drawn_for(node):
-    """Requests with tools too, where the node parses tool calls."""
-    return (
-        st.tuples(REQUESTS, TOOL_OPTIONS | st.just({}))
-        if PARSERS[0] in node.spec.flags
-        else (st.tuples(REQUESTS, st.just({})))
-    )
+def requests_for(node):
+    """Chat requests, some of them with tools where the node parses tool calls."""
+    if PARSERS[0] not in node.spec.flags:
+        return REQUESTS
+    return st.builds(lambda request, tools: request | tools, REQUESTS, TOOL_OPTIONS | st.just({}))
 
 
 @requirement("override.render.null-omitted")
 @capability("parse-context")
 @given(data=st.data())
-async def test_a_null_value_is_left_out_and_an_explicit_one_is_carried(wire, node, data):
-    """Absent and null render the same body without the key; true and false add exactly the key."""
-    request, tools = data.draw(drawn_for(node))
-    absent = await rendered(wire, request | tools, ABSENT)
+async def test_null_and_absent_render_the_same_body_without_the_key(wire, node, data):
+    """For any chat, with tools where the node parses them."""
+    request = data.draw(requests_for(node))
+    absent = await rendered(wire, request, ABSENT)
     assert KEY not in keys_of(absent["parse_context"])
-    assert await rendered(wire, request | tools, None) == absent
-    for value in (True, False):
-        context = absent["parse_context"] | {KEY: value}
-        assert await rendered(wire, request | tools, value) == absent | {"parse_context": context}
+    assert await rendered(wire, request, None) == absent
+
+
+@requirement("override.render.explicit-carried")
+@capability("parse-context")
+@given(data=st.data(), value=st.booleans())
+async def test_an_explicit_value_adds_exactly_the_key(wire, node, data, value):
+    """For any chat, with tools where the node parses them."""
+    request = data.draw(requests_for(node))
+    absent = await rendered(wire, request, ABSENT)
+    context = absent["parse_context"] | {KEY: value}
+    explicit = await rendered(wire, request, value)
+    assert explicit == absent | {"parse_context": context}
+    assert explicit["parse_context"][KEY] is value
 
 
 @requirement("override.render.explicit-carried")

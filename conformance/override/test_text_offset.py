@@ -4,19 +4,24 @@ from conformance.override.forced import (
     COMPLETION_WITH_LOGPROBS,
     PLAIN,
     SPLIT,
+    Choice,
     derender_chunks,
     generate,
     generate_chunks,
 )
 from conformance.override.support import (
     KEY,
+    byte_ids,
     either_flag,
     placeholder,
+    row,
     with_value,
 )
 from fixtures.case import requirement
 
 pytestmark = either_flag("scripted")
+
+A, END_OF_TEXT, LONE_BYTE = byte_ids("a")[0], 0, byte_ids("\u00e9")[0]
 
 
 def offsets(tokens, start=0):
@@ -84,3 +89,15 @@ async def test_each_choice_of_a_stream_counts_for_itself(wire, engine, node):
         index: offsets([placeholder(token_id) for token_id in choice.token_ids])
         for index, choice in enumerate((SPLIT, PLAIN))
     }
+
+
+@requirement("override.completions.text-offset.text-stream")
+async def test_text_offset_of_a_text_stream_counts_tokens_that_text_leaves_out(wire, engine, node):
+    """A special token is a token of its length, though the text skips it; a lone byte has none."""
+    token_ids = [A, END_OF_TEXT, LONE_BYTE, A, END_OF_TEXT, A]
+    rows = [row(token_id, [40]) for token_id in token_ids]
+    chunks = await generate_chunks(wire, engine, Choice(token_ids, rows, (2, 2, 2)), logprobs=1)
+    request = with_value(COMPLETION_WITH_LOGPROBS, False)
+    answers = await derender_chunks(wire.derender_completions, chunks, completion_request=request)
+    joined = [o for answer in answers for o in answer["choices"][0]["logprobs"]["text_offset"]]
+    assert joined == offsets(["a", "<|endoftext|>", "", "a", "<|endoftext|>", "a"])

@@ -9,7 +9,9 @@ from fixtures.wire import Wire
 REQUEST = {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 100}
 
 
-async def whole(wire: Wire, token_ids: list[int], finish_reason: str, **fields: Any) -> tuple[dict, dict]:
+async def whole(
+    wire: Wire, token_ids: list[int], finish_reason: str, **fields: Any
+) -> tuple[dict, dict]:
     """(split, coupled) full answers to a request with `fields`, the output forced."""
     request = {**REQUEST, **fields}
     script = await wire.engine.script([output(token_ids, finish_reason=finish_reason)])
@@ -30,7 +32,7 @@ async def whole(wire: Wire, token_ids: list[int], finish_reason: str, **fields: 
 async def streamed(
     wire: Wire, token_ids: list[int], finish_reason: str, **fields: Any
 ) -> tuple[list[dict], list[dict]]:
-    """(split, coupled) chat chunks to a request with `fields`, the output forced one token a chunk."""
+    """(split, coupled) chat chunks to a request with `fields`, forced one token a chunk."""
     request, last = {**REQUEST, **fields}, len(token_ids) - 1
     steps = [
         output([token_id], finish_reason=finish_reason if at == last else None)

@@ -29,5 +29,5 @@ PROMPTS = {
 
 
 def same_answer(split: Any, coupled: Any, *, logprob_abs: float = 0.0) -> None:
-    """AssertionError unless the two whole answers are the same; log probabilities bit for bit by default."""
+    """AssertionError unless the whole answers are the same; logprobs bit for bit by default."""
     assert_same(split, coupled, logprob_abs=logprob_abs, ignore=IGNORED)

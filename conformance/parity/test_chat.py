@@ -23,11 +23,24 @@ async def both(wire, request: dict) -> tuple[dict, dict]:
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 async def test_plain_answers_are_the_same(wire, prompt, sampling):
-    """The whole body, with the ids on top."""
-    split, coupled = await both(
-        wire, {"messages": PROMPTS[prompt], **sampling, "return_token_ids": True}
-    )
-    assert len(coupled["choices"][0]["token_ids"]) == sampling["max_tokens"]
+    """The whole body, and the very tokens."""
+    request = {"messages": PROMPTS[prompt], **sampling}
+    coupled = (await wire.chat(request)).expect(200).json
+    told = (await wire.chat(request, return_token_ids=True)).expect(200).json
+    split = await split_chat(wire, request)
+    token_ids = told["choices"][0]["token_ids"]
+    assert len(token_ids) == sampling["max_tokens"]
+    assert split.generated["choices"][0]["token_ids"] == token_ids
+    same_answer(split.answer, coupled)
+
+
+@requirement("parity.token-ids.same-ids")
+@pytest.mark.parametrize("prompt", PROMPTS)
+async def test_returned_ids_are_the_same(wire, prompt):
+    """return_token_ids gives the prompt's and the output's ids on both routes."""
+    request = {"messages": PROMPTS[prompt], **SAMPLED, "return_token_ids": True}
+    split, coupled = await both(wire, request)
+    assert len(coupled["choices"][0]["token_ids"]) == SAMPLED["max_tokens"]
     same_answer(split, coupled)
 
 
@@ -73,7 +86,9 @@ async def test_end_of_turn_is_the_same(wire, seed):
 @pytest.mark.parametrize("kept", [False, True])
 async def test_stop_token_is_the_same(wire, kept):
     """A stop token of the caller's ends both answers at the same place, with the same reason."""
-    free = (await wire.chat({"messages": PROMPTS["system"], **GREEDY, "return_token_ids": True})).json
+    free = (
+        await wire.chat({"messages": PROMPTS["system"], **GREEDY, "return_token_ids": True})
+    ).json
     token = free["choices"][0]["token_ids"][9]
     request = {
         "messages": PROMPTS["system"], **GREEDY,

@@ -25,14 +25,24 @@ async def both(wire, request: dict) -> tuple[dict, dict]:
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 async def test_plain_answers_are_the_same(wire, prompt, sampling):
-    """The whole body, with the ids on top."""
-    request = {"prompt": PROMPTS[prompt], **sampling, "return_token_ids": True}
+    """The whole body, and the very tokens."""
+    request = {"prompt": PROMPTS[prompt], **sampling}
+    coupled = (await wire.completions(request)).expect(200).json
+    told = (await wire.completions(request, return_token_ids=True)).expect(200).json
+    split = await split_completions(wire, request)
+    token_ids = told["choices"][0]["token_ids"]
+    assert len(token_ids) == sampling["max_tokens"]
+    assert split.generated[0]["choices"][0]["token_ids"] == token_ids
+    same_answer(split.answer, coupled)
+
+
+@requirement("parity.token-ids.same-ids")
+@pytest.mark.parametrize("prompt", PROMPTS)
+async def test_returned_ids_are_the_same(wire, prompt):
+    """return_token_ids gives the prompt's and the output's ids on both routes."""
+    request = {"prompt": PROMPTS[prompt], **SAMPLED, "return_token_ids": True}
     split, coupled = await both(wire, request)
-    # the prompt's ids come back only if generate was asked for them, which render does from 0.33 on
-    for answer in (split, coupled):
-        for choice in answer["choices"]:
-            choice.pop("prompt_token_ids")
-    assert len(coupled["choices"][0]["token_ids"]) == sampling["max_tokens"]
+    assert len(coupled["choices"][0]["token_ids"]) == SAMPLED["max_tokens"]
     same_answer(split, coupled)
 
 

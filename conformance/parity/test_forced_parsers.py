@@ -32,11 +32,8 @@ FORCED = {
     "call-nobody-asked-for": (f"<think>a</think>{CALL}", "stop", {}, False),
     "hidden-reasoning": ("<think>plan</think>answer", "stop", HIDDEN, False),
     "hidden-reasoning-and-call": (f"<think>a</think>{CALL}", "stop", {**AUTO, **HIDDEN}, True),
-    "required-call": (
-        '<think>a</think>[{"name": "get_weather", "parameters": {"city": "日é"}}]', "stop",
-        {**AUTO, "tool_choice": "required"}, True,
-    ),
-    "named-call": ('<think>a</think>{"city": "日é"}', "stop", {**AUTO, "tool_choice": NAMED}, True),
+    "required-call": (f"<think>a</think>{CALL}", "stop", {**AUTO, "tool_choice": "required"}, True),
+    "named-call": (f"<think>a</think>{CALL}", "stop", {**AUTO, "tool_choice": NAMED}, True),
 }  # fmt: skip
 
 

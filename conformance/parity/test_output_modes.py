@@ -26,18 +26,21 @@ async def rendered_completion(wire, **fields) -> dict:
 @pytest.mark.parametrize("name", COMPLETIONS)
 async def test_text_mode_equals_completions_derender(wire, name):
     """Text, ids, finish reason and usage of both ways."""
-    request = {"prompt": "the quick brown fox", **COMPLETIONS[name], "return_token_ids": True}
-    split = (await split_completions(wire, request)).answer
-    body = await rendered_completion(wire, **COMPLETIONS[name])
+    split = await split_completions(wire, {"prompt": "the quick brown fox", **COMPLETIONS[name]})
+    body = split.rendered[0]
     inline = (await wire.generate({**body, "output_mode": "text"})).expect(200).json
-    names = ("index", "text", "token_ids", "finish_reason", "stop_reason")
+    names = ("index", "text", "finish_reason", "stop_reason")
     found = [
         [{name: choice[name] for name in names} for choice in answer["choices"]]
-        for answer in (inline, split)
+        for answer in (inline, split.answer)
     ]
-    assert inline["output_mode"] == "text"
+    token_ids = [
+        [choice["token_ids"] for choice in answer["choices"]]
+        for answer in (inline, split.generated[0])
+    ]
+    assert (inline["output_mode"], token_ids[0]) == ("text", token_ids[1])
     same_answer(found[0], found[1])
-    same_answer(inline["usage"], split["usage"])
+    same_answer(inline["usage"], split.answer["usage"])
 
 
 @requirement("parity.text-mode.same-logprobs")

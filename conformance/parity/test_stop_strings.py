@@ -14,7 +14,7 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
 
 def stop_in(text: str, width: int) -> str:
-    """Printable ASCII of `width` characters from the text, not at its start, so that something is left."""
+    """Printable ASCII of `width` characters from the text, with something left before it."""
     for start in range(4, len(text) - width):
         found = text[start : start + width]
         if found.isascii() and found.isprintable() and found not in text[: start + width - 1]:

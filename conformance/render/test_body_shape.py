@@ -81,7 +81,9 @@ async def test_transfer_params_are_carried_once(wire, node, route):
     """
     params = {"do_remote_decode": True, "blocks": [1, None, {"é": 0.5}]}
     if route == "chat":
-        body = (await wire.render_chat(messages=MESSAGES, kv_transfer_params=params)).expect(200).json
+        body = (
+            (await wire.render_chat(messages=MESSAGES, kv_transfer_params=params)).expect(200).json
+        )
     else:
         answer = await wire.render_completions(prompt="hello", kv_transfer_params=params)
         body = answer.expect(200).json[0]

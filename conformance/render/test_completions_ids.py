@@ -1,4 +1,4 @@
-"""Completions render tokenizes each prompt as it stands and answers with one item per prompt, in order.
+"""Completions render tokenizes each prompt as it stands: one item per prompt, in order.
 
 Catches a node that adds special tokens, re-tokenizes ids it was given, or merges, drops or
 reorders prompts.
@@ -21,7 +21,10 @@ LETTERS = [token_id for letter in "hello" for token_id in encode(letter)]
 PROMPTS = {
     "text": ("hello world", [encode("hello world")]),
     "unicode-text": ("日本 é 🦊", [encode("日本 é 🦊")]),
-    "special-token-text": ("<|im_start|>user\nhi<|im_end|>", [encode("<|im_start|>user\nhi<|im_end|>")]),
+    "special-token-text": (
+        "<|im_start|>user\nhi<|im_end|>",
+        [encode("<|im_start|>user\nhi<|im_end|>")],
+    ),
     "leading-space": (" hello", [encode(" hello")]),
     "ids": ([20, 21, 22], [[20, 21, 22]]),
     "unmerged-ids": (LETTERS, [LETTERS]),
@@ -45,7 +48,9 @@ async def test_each_prompt_gives_one_item_with_its_ids(wire, prompt):
 @requirement("render.completions.one-item-per-prompt")
 async def test_n_does_not_multiply_the_items(wire):
     """`n` is a sampling parameter of an item, not a count of items."""
-    rendered = (await wire.render_completions(prompt=["hello", "fox"], n=3, max_tokens=8)).expect(200)
+    rendered = (await wire.render_completions(prompt=["hello", "fox"], n=3, max_tokens=8)).expect(
+        200
+    )
     assert [(item["token_ids"], item["sampling_params"]["n"]) for item in rendered.json] == [
         (encode("hello"), 3),
         (encode("fox"), 3),
@@ -57,5 +62,7 @@ async def test_n_does_not_multiply_the_items(wire):
 async def test_text_gets_no_special_tokens(wire, add_special_tokens):
     """This model's tokenizer adds none of its own, whatever the request asks for."""
     fields = {} if add_special_tokens is None else {"add_special_tokens": add_special_tokens}
-    rendered = (await wire.render_completions(prompt="hello world", max_tokens=8, **fields)).expect(200)
+    rendered = (await wire.render_completions(prompt="hello world", max_tokens=8, **fields)).expect(
+        200
+    )
     assert rendered.json[0]["token_ids"] == encode("hello world")

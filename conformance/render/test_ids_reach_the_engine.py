@@ -1,4 +1,4 @@
-"""What was rendered is what the engine runs: generate adds nothing to the ids, and coupled chat uses the same.
+"""What was rendered is what the engine runs, and what the coupled route would run.
 
 Catches a generate node that prepends a BOS, re-tokenizes or truncates, and a render node whose
 template differs from the coupled server's.

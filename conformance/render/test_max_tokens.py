@@ -66,16 +66,23 @@ async def test_omitted_completions_limit_is_sixteen(wire):
 
 
 @requirement("render.max-tokens.within-the-context")
-@pytest.mark.parametrize("beyond", [0, 1])
-async def test_limit_up_to_the_context_is_rendered(wire, node, beyond):
-    """A limit of the whole rest of the context is kept; one more is kept out of the prompt's way."""
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+async def test_limit_around_the_context_is_cut_to_it(wire, node, beyond):
+    """A limit up to the rest of the context is kept, one beyond is cut to it, on both routes."""
     prompt = encode("hello world")
     room = node.max_model_len - len(prompt)
     request = {"prompt": prompt, "max_tokens": room + beyond, **GREEDY}
-    coupled = await wire.completions(request)
-    rendered = await wire.render_completions(request)
-    assert rendered.status == coupled.status
-    if coupled.status == 200:
-        assert await produced(wire, rendered.json[0]) == (room, room, "length")
-    else:
-        assert (coupled.status, beyond) == (400, 1)
+    coupled = (await wire.completions(request)).expect(200).json["usage"]["completion_tokens"]
+    rendered = (await wire.render_completions(request)).expect(200).json[0]
+    expected = min(room + beyond, room)
+    assert coupled == expected
+    assert await produced(wire, rendered) == (expected, expected, "length")
+
+
+@requirement("render.max-tokens.within-the-context")
+async def test_limit_beyond_the_model_is_refused(wire, node):
+    """More than the model's whole context is a 400 on both routes; the whole context is taken."""
+    request = {"prompt": "hello world", **GREEDY}
+    for limit, status in ((node.max_model_len, 200), (node.max_model_len + 1, 400)):
+        (await wire.completions(request, max_tokens=limit)).expect(status)
+        (await wire.render_completions(request, max_tokens=limit)).expect(status)

@@ -45,7 +45,7 @@ async def test_reasoning_ended_follows_the_prompt(wire, node, name):
 
 @requirement("render.reasoning.ended-from-the-prompt")
 async def test_template_arguments_go_to_the_engines_parser(wire, node):
-    """The arguments the prompt was rendered with are handed on, the caller's before the server's."""
+    """The arguments that the prompt was rendered with are handed on."""
     kwargs = {"enable_thinking": False}
     body = (await wire.render_chat(messages=[USER], chat_template_kwargs=kwargs)).expect(200).json
     if not since(node, "0.32.0"):

@@ -40,7 +40,9 @@ GIVEN = {
 # protocol does not say; their values are vLLM's for a full answer, by release).
 OWN = {"output_kind", "skip_clone", "skip_reading_prefix_cache", "detokenize"}
 ROUTES = {
-    "chat": ({"messages": [{"role": "user", "content": "hello"}], "logprobs": True, "top_logprobs": 4}),
+    "chat": (
+        {"messages": [{"role": "user", "content": "hello"}], "logprobs": True, "top_logprobs": 4}
+    ),
     "completions": ({"prompt": "hello", "logprobs": 4}),
 }
 
@@ -90,7 +92,9 @@ async def test_max_completion_tokens_is_max_tokens(wire):
     messages = [{"role": "user", "content": "hello"}]
     both = await wire.render_chat(messages=messages, max_completion_tokens=9, max_tokens=12)
     newer = await wire.render_chat(messages=messages, max_completion_tokens=9)
-    assert [answer.expect(200).json["sampling_params"]["max_tokens"] for answer in (both, newer)] == [9, 9]
+    assert [
+        answer.expect(200).json["sampling_params"]["max_tokens"] for answer in (both, newer)
+    ] == [9, 9]
 
 
 @requirement("render.fields.carried")

@@ -57,7 +57,9 @@ async def test_chat_offsets_cover_the_template_text(wire):
     body = answer.expect(200).json
     text = "<|im_start|>user\nhello world<|im_end|>\n<|im_start|>assistant\n"
     slices = [text[start:end] for start, end in body["token_offsets"]]
-    assert slices == [decode([token_id], skip_special_tokens=False) for token_id in body["token_ids"]]
+    assert slices == [
+        decode([token_id], skip_special_tokens=False) for token_id in body["token_ids"]
+    ]
 
 
 @requirement("render.truncation.keeps-the-tail")
@@ -74,7 +76,9 @@ async def test_truncation_keeps_the_last_ids_with_their_offsets(wire, kept):
 
 
 @requirement("render.token-offsets.only-on-request")
-@pytest.mark.parametrize("flag", [{}, {"return_token_offsets": False}, {"return_token_offsets": None}])
+@pytest.mark.parametrize(
+    "flag", [{}, {"return_token_offsets": False}, {"return_token_offsets": None}]
+)
 async def test_offsets_are_null_unless_asked_for(wire, flag):
     """The key is there and null on both routes."""
     chat = await wire.render_chat(messages=[{"role": "user", "content": "hello"}], **flag)

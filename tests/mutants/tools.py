@@ -1,7 +1,13 @@
-"""How a mutant lies about bodies: ASGI layers over an app that already has the reference in it."""
+"""How a mutant lies: in the code of the reference or of vLLM, or in bodies on their way.
 
+Each helper installs the reference too. A node is a process of its own, so a replaced method of a
+class or a module reaches no other node.
+"""
+
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
 
 GENERATE = "/inference/v1/generate"
 CHAT_RENDER = "/v1/chat/completions/render"
@@ -9,7 +15,98 @@ COMPLETIONS_RENDER = "/v1/completions/render"
 CHAT_DERENDER = "/v1/chat/completions/derender"
 COMPLETIONS_DERENDER = "/v1/completions/derender"
 
-Change = Callable[[dict], dict | list]
+Change = Callable[[Any], Any]
+Events = AsyncGenerator[str, None]
+
+
+def install_reference(app) -> None:
+    """The reference, as `--impl reference` installs it."""
+    from impl import install
+
+    install(app)
+
+
+def replace(app, owner: type | Any, **lies: Callable) -> None:
+    """Replace functions of a class or a module; `lie(honest, *arguments)` stands for each."""
+    for name, lie in lies.items():
+        lying = _lying(getattr(owner, name), lie)
+        static = isinstance(inspect.getattr_static(owner, name), staticmethod)
+        setattr(owner, name, staticmethod(lying) if static else lying)
+    install_reference(app)
+
+
+def _lying(honest: Callable, lie: Callable) -> Callable:
+    def lying(*arguments, **keywords):
+        return lie(honest, *arguments, **keywords)
+
+    return lying
+
+
+def module_of(cls: type) -> Any:
+    """The module a class of vLLM comes from, wherever the release keeps it."""
+    return inspect.getmodule(cls)
+
+
+# Lies about what generate is asked and answers
+
+
+def asked(app, change: Callable[[Any], None]) -> None:
+    """Pass each generate request that vLLM has validated through `change`, in place."""
+    from impl.serving_tokens import ServingTokens
+
+    async def serve(honest, handler, request, raw_request=None):
+        change(request)
+        return await honest(handler, request, raw_request)
+
+    replace(app, ServingTokens, serve_tokens=serve)
+
+
+def streams(app, change: Callable[[Events], Events]) -> None:
+    """Pass the events of each stream of generate, at every level, through `change`."""
+    from impl import serving_tokens
+
+    def changed(honest, *arguments, **keywords):
+        return change(honest(*arguments, **keywords))
+
+    replace(app, serving_tokens.ServingTokens, serve_tokens_stream_generator=changed)
+    replace(app, serving_tokens, derender_stream=changed)
+
+
+def chunk_of(event: str) -> dict | None:
+    """The chunk in an event; None for [DONE] and for an error."""
+    payload = event.removeprefix("data: ").strip()
+    chunk = json.loads(payload) if payload.startswith("{") else {}
+    return chunk if "choices" in chunk else None
+
+
+def event_of(chunk: dict) -> str:
+    """A chunk as vLLM sends it."""
+    return f"data: {json.dumps(chunk)}\n\n"
+
+
+def each_chunk(app, change: Change) -> None:
+    """Pass each chunk of each stream of generate through `change`."""
+
+    async def changed(events: Events) -> Events:
+        async for event in events:
+            chunk = chunk_of(event)
+            yield event if chunk is None else event_of(change(chunk))
+
+    streams(app, changed)
+
+
+def each_choice(change: Callable[[dict], object]) -> Change:
+    """A change of every choice in place; the rest of the body stays."""
+
+    def changed(body: dict) -> dict:
+        for choice in body.get("choices", []):
+            change(choice)
+        return body
+
+    return changed
+
+
+# Lies about bodies: ASGI layers over an app that already has the reference in it
 
 
 class ChangedAnswers:
@@ -22,8 +119,7 @@ class ChangedAnswers:
         if scope["type"] != "http" or scope["path"] != self.path:
             await self.app(scope, receive, send)
             return
-        held = {}
-        parts = []
+        held, parts = {}, []
 
         async def changed(message) -> None:
             if message["type"] == "http.response.start":
@@ -61,7 +157,7 @@ class ChangedAnswers:
 
 
 class ChangedRequests:
-    """Passes each request body on `path` through `change` before vLLM sees it."""
+    """Passes each JSON object sent to `path` through `change` before vLLM sees it."""
 
     def __init__(self, app, path: str, change: Change) -> None:
         self.app, self.path, self.change = app, path, change
@@ -77,9 +173,11 @@ class ChangedRequests:
             more = message.get("more_body", False)
         body = b"".join(parts)
         try:
-            body = json.dumps(self.change(json.loads(body))).encode()
+            sent = json.loads(body)
         except ValueError:
-            pass  # not JSON: the lie is not about it
+            sent = None  # not JSON: the lie is not about it
+        if isinstance(sent, dict):
+            body = json.dumps(self.change(sent)).encode()
         waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def changed() -> dict:
@@ -91,30 +189,12 @@ class ChangedRequests:
 
 
 def answers(app, path: str, change: Change) -> None:
-    """Install the reference, and `change` over what it answers on `path`."""
+    """Install `change` over what the reference answers on `path`."""
     install_reference(app)
     app.add_middleware(ChangedAnswers, path=path, change=change)
 
 
 def requests(app, path: str, change: Change) -> None:
-    """Install the reference, and `change` over what it is asked on `path`."""
+    """Install `change` over what the reference is asked on `path`."""
     install_reference(app)
     app.add_middleware(ChangedRequests, path=path, change=change)
-
-
-def install_reference(app) -> None:
-    """The reference, as `--impl reference` installs it."""
-    from impl import install
-
-    install(app)
-
-
-def each_choice(change: Callable[[dict], object]) -> Change:
-    """A change of every choice in place; the rest of the body stays."""
-
-    def changed(body: dict) -> dict:
-        for choice in body.get("choices", []):
-            change(choice)
-        return body
-
-    return changed

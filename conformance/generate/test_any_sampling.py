@@ -1,0 +1,42 @@
+"""Whatever valid sampling parameters a client sends, full answer and stream are whole and agree."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.generate import choices_of, joined
+from fixtures.case import Node, requirement
+from fixtures.models import tokenizer
+from fixtures.strategies import prompts, sampling_fields, sampling_params
+
+pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+
+VOCABULARY = tokenizer().get_vocab_size()
+MAX_TOKENS = 6
+# Not logprob_token_ids: it changes the candidates of the requests beside it (CASES 22).
+FIELDS = sorted(
+    sampling_fields(VOCABULARY).keys() - {"logprob_token_ids", "max_tokens", "seed", "min_tokens"}
+)
+
+
+@requirement("generate.stream.equals-full")
+@pytest.mark.parametrize("field", FIELDS)
+@given(data=st.data())
+async def test_stream_and_full_agree(wire, field, data):
+    """With any one field off its default: the same ids and ends, indices 0 to n-1, usage added."""
+    prompt = data.draw(prompts(VOCABULARY, max_size=12))
+    fixed = {"max_tokens": MAX_TOKENS, "seed": 1}
+    params = data.draw(sampling_params(VOCABULARY, only=(field,), fixed=fixed))
+    n = params.get("n", 1)
+    full = (await wire.generate(token_ids=prompt, sampling_params=params)).expect(200).json
+    stream = await wire.generate_stream(token_ids=prompt, sampling_params=params)
+    ids = {choice["index"]: choice["token_ids"] for choice in full["choices"]}
+    ends = {choice["index"]: choice["finish_reason"] for choice in full["choices"]}
+    assert list(ids) == list(range(n)) and joined(stream) == ids
+    told = [(c["index"], c["finish_reason"]) for c in choices_of(stream) if c["finish_reason"]]
+    assert sorted(told) == sorted(ends.items()) and stream.done
+    for index, one in ids.items():
+        assert 1 <= len(one) <= MAX_TOKENS and all(0 <= token < VOCABULARY for token in one)
+        assert ends[index] == "stop" or len(one) == MAX_TOKENS
+    assert full["usage"]["prompt_tokens"] == len(prompt)
+    assert full["usage"]["completion_tokens"] == sum(map(len, ids.values()))

@@ -1,0 +1,49 @@
+"""A client that goes away from a real engine: it is free again, long before the
+generation's end.
+"""
+
+import asyncio
+
+import pytest
+
+from conformance.generate import GREEDY, PROMPT, still_answers
+from fixtures.case import Node, requirement
+
+# A context so long that a whole generation takes many seconds; alone, so that the counters are
+# this case's own.
+LONG = Node(
+    "real",
+    *("--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'),
+    exclusive=True,
+)
+GENERATE = "/inference/v1/generate"
+TOKENS = "vllm:generation_tokens_total"
+
+
+@pytest.mark.parametrize("node", [pytest.param(LONG, id="real-long-context")], indirect=True)
+@requirement("generate.disconnect.frees-real-engine")
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "full"])
+async def test_real_engine_is_free_again(wire, node, n, stream):
+    """Two seconds after the client left nothing runs, and less than half was generated."""
+    before = (await wire.metrics()).total(TOKENS)
+    sampling = {"temperature": 1.0, "seed": 2, "n": n} if n > 1 else GREEDY
+    body = {"token_ids": PROMPT, "sampling_params": {"ignore_eos": True, **sampling}}
+    if stream:
+        async with wire.open_stream(GENERATE, body) as answer:
+            seen = [await anext(answer) for _ in range(3)]
+        assert all(chunk["choices"][0]["token_ids"] for chunk in seen)
+    else:
+        waiting = asyncio.create_task(wire.generate(body))
+        await asyncio.sleep(0.2)
+        await still_answers(wire)  # first come, first served: the one before it runs by now
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    await asyncio.sleep(2)
+    metrics = await wire.metrics()
+    generated = metrics.total(TOKENS) - before
+    assert metrics.total("vllm:num_requests_running") == 0
+    assert 3 < generated < n * node.max_model_len / 2
+    await asyncio.sleep(1)
+    assert (await wire.metrics()).total(TOKENS) - before == generated
+    await still_answers(wire)
