@@ -8,6 +8,7 @@ from pydantic import (
     BaseModel,
     PrivateAttr,
     SerializerFunctionWrapHandler,
+    StrictBool,
     create_model,
     field_serializer,
     model_serializer,
@@ -22,7 +23,8 @@ if HAS_DERENDER_MODE:
     class ParseContext(compat.ParseContext):
         """vLLM's parse context with the tri-state key; null means "as the server is set"."""
 
-        return_tokens_as_token_ids: bool | None = None
+        # Strict: "yes" or 1 must not be read as an explicit true.
+        return_tokens_as_token_ids: StrictBool | None = None
 
         @model_serializer(mode="wrap")
         def _leave_out_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

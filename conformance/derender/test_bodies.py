@@ -50,7 +50,7 @@ def answer_tail(node) -> dict:
     body = {"service_tier": None, "system_fingerprint": None, "kv_transfer_params": None}
     if since(node, "0.26.0"):
         body["ec_transfer_params"] = None
-    if since(node, "0.31.0"):
+    if since(node, "0.28.0"):
         body["metrics"] = None
     return body
 
@@ -76,7 +76,7 @@ async def test_chat_body_is_exact(wire, node):
         **choice_tail(node),
     }
     tail = answer_tail(node) | {"prompt_logprobs": None, "prompt_token_ids": None}
-    if since(node, "0.30.0"):
+    if since(node, "0.28.0"):
         tail["prompt_text"] = None
     assert body == {
         "id": "r-1",

@@ -23,6 +23,13 @@ CHOICES = {
     "ids-are-text": ["hello"],
     "second-choice-empty": [[30], []],
 }
+BODIES = {
+    "empty-object": {},
+    "null-response": {"generate_response": None},
+    "response-without-ids": {"generate_response": {"choices": [{"index": 0}]}},
+    "list": [],
+    "text": "text",
+}
 
 
 @requirement("derender.ids.refused")
@@ -55,21 +62,11 @@ async def test_no_responses_at_all_are_refused(wire):
 
 
 @requirement("derender.ids.refused")
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"generate_response": None},
-        {"generate_response": {"choices": [{"index": 0}]}},
-        [],
-        "text",
-    ],
-    ids=str,
-)
-async def test_chat_body_without_a_response_is_refused(wire, body):
+@pytest.mark.parametrize("name", BODIES)
+async def test_chat_body_without_a_response_is_refused(wire, name):
     """A body of another form is a 400, not a server error."""
     (await wire.derender_chat(generate_response=response([30]))).expect(200)
-    (await wire.derender_chat(body)).expect(400)
+    (await wire.derender_chat(BODIES[name])).expect(400)
 
 
 @requirement("derender.older.accepted")

@@ -24,7 +24,9 @@ from conformance.support import (
 )
 from fixtures.case import Node, capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real", *PARSERS)], indirect=True)
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
+)
 
 PROMPT = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
 REQUEST = {

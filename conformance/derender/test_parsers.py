@@ -12,7 +12,12 @@ from conformance.support import IM_END, PARSERS, WEATHER_TOOL, chunk, encode, re
 from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize(
-    "node", [Node("real", *PARSERS), Node("none", *PARSERS, role="render")], indirect=True
+    "node",
+    [
+        pytest.param(Node("real", *PARSERS), id="real-parsers"),
+        pytest.param(Node("none", *PARSERS, role="render"), id="render-parsers"),
+    ],
+    indirect=True,
 )
 
 REQUEST = {

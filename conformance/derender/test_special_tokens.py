@@ -12,49 +12,48 @@ from fixtures.case import Node, requirement
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
 IDS = [*encode("a"), IM_START, *encode("b"), END_OF_TEXT, *encode("<think>c")]
-CHAT = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
-COMPLETION = {"model": "tiny", "prompt": "hello"}
-# skip_special_tokens: the text that remains
-TEXTS = {
-    None: "ab<think>c",
-    True: "ab<think>c",
-    False: "a<|im_start|>b<|endoftext|><think>c",
-}
+# name: fields of the original request; None where derender gets no request at all
+BY_DEFAULT = {"no-request": None, "absent": {}, "true": {"skip_special_tokens": True}}
 
 
-def with_flag(request: dict, flag: bool | None) -> dict:
-    """The request with skip_special_tokens, or without where `flag` is None."""
-    return request if flag is None else {**request, "skip_special_tokens": flag}
+async def texts(wire, fields: dict | None) -> list[str]:
+    """The text of the ids by the chat route, then by completions."""
+    chat, completion = {}, {}
+    if fields is not None:
+        messages = [{"role": "user", "content": "hello"}]
+        chat = {"chat_request": {"model": "tiny", "messages": messages, **fields}}
+        completion = {"completion_request": {"model": "tiny", "prompt": "hello", **fields}}
+    answers = [
+        await wire.derender_chat(generate_response=response(IDS), **chat),
+        await wire.derender_completions(generate_responses=[response(IDS)], **completion),
+    ]
+    choices = [answer.expect(200).json["choices"][0] for answer in answers]
+    return [choices[0]["message"]["content"], choices[1]["text"]]
 
 
-@requirement("derender.special-tokens.as-requested")
-@pytest.mark.parametrize("flag", TEXTS)
-async def test_chat_text_follows_the_request(wire, flag):
-    """Chat: special tokens are left out by default, kept when the request says so."""
-    answer = await wire.derender_chat(
-        generate_response=response(IDS), chat_request=with_flag(CHAT, flag)
-    )
-    assert answer.expect(200).json["choices"][0]["message"]["content"] == TEXTS[flag]
+@requirement("derender.special-tokens.left-out")
+@pytest.mark.parametrize("name", BY_DEFAULT)
+async def test_special_tokens_are_left_out(wire, name):
+    """By default every special token goes, and a tag that is none stays."""
+    assert await texts(wire, BY_DEFAULT[name]) == ["ab<think>c"] * 2
 
 
-@requirement("derender.special-tokens.as-requested")
-@pytest.mark.parametrize("flag", TEXTS)
-async def test_completions_text_follows_the_request(wire, flag):
-    """The same for completions."""
-    answer = await wire.derender_completions(
-        generate_responses=[response(IDS)], completion_request=with_flag(COMPLETION, flag)
-    )
-    assert answer.expect(200).json["choices"][0]["text"] == TEXTS[flag]
+@requirement("derender.special-tokens.kept-on-request")
+async def test_special_tokens_are_kept_on_request(wire):
+    """skip_special_tokens=false keeps them all."""
+    kept = "a<|im_start|>b<|endoftext|><think>c"
+    assert await texts(wire, {"skip_special_tokens": False}) == [kept] * 2
 
 
-@requirement("derender.special-tokens.as-requested")
-@pytest.mark.parametrize("route", ["chat", "completions"])
-async def test_without_a_request_they_are_left_out(wire, route):
-    """No request to follow: the default, as the coupled route has it."""
-    if route == "chat":
-        answer = await wire.derender_chat(generate_response=response(IDS))
-        text = answer.expect(200).json["choices"][0]["message"]["content"]
-    else:
-        answer = await wire.derender_completions(generate_responses=[response(IDS)])
-        text = answer.expect(200).json["choices"][0]["text"]
-    assert text == TEXTS[None]
+@requirement("derender.special-tokens.kept-on-request")
+async def test_end_of_text_goes_and_comes_back(wire):
+    """The tokenizer's own padding token is left out by default and kept on request."""
+    body = response([*encode("a"), END_OF_TEXT, *encode("b")])
+    request = {"model": "tiny", "messages": []}
+    found = []
+    for flag in (True, False):
+        answer = await wire.derender_chat(
+            generate_response=body, chat_request={**request, "skip_special_tokens": flag}
+        )
+        found.append(answer.expect(200).json["choices"][0]["message"]["content"])
+    assert found == ["ab", "a<|endoftext|>b"]

@@ -71,7 +71,7 @@ async def test_text_ends_where_the_output_stopped(wire, name):
 
 @requirement("derender.stop.stream-refused")
 @capability("derender.chat.stream", "derender.completions.stream")
-@pytest.mark.parametrize("stop", ["x", ["x"], ["x", "y"]], ids=str)
+@pytest.mark.parametrize("stop", ["x", ["x"], ["x", "y"]], ids=["text", "one", "two"])
 async def test_stop_strings_in_a_stream_are_refused(wire, stop):
     """Text already sent cannot be cut: 400 with stop strings, 200 with none or an empty list."""
     chat = {"model": "tiny", "messages": [{"role": "user", "content": "a"}]}

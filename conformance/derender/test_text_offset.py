@@ -11,12 +11,12 @@ from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
-# text: the offset of each of its tokens, in characters
+# name: (text, the offset of each of its tokens in characters)
 OFFSETS = {
-    "abc": [0, 1, 2],
-    "aéb": [0, 1, 1, 2],
-    "🦊é": [0, 0, 0, 0, 1, 1],
-    "日x": [0, 0, 0, 1],
+    "ascii": ("abc", [0, 1, 2]),
+    "two-bytes": ("aéb", [0, 1, 1, 2]),
+    "four-bytes": ("🦊é", [0, 0, 0, 0, 1, 1]),
+    "three-bytes": ("日x", [0, 0, 0, 1]),
 }
 
 
@@ -26,24 +26,26 @@ def scored(node, token_ids) -> list[dict]:
 
 
 @requirement("derender.completions.text-offset")
-@pytest.mark.parametrize("text", OFFSETS)
-async def test_offsets_are_in_characters(wire, node, text):
+@pytest.mark.parametrize("name", OFFSETS)
+async def test_offsets_are_in_characters(wire, node, name):
     """The first offset is 0 and each token moves it by its own text."""
+    text, offsets = OFFSETS[name]
     token_ids = encode(text)
     body = response({"token_ids": token_ids, "logprobs": {"content": scored(node, token_ids)}})
     answer = (await wire.derender_completions(generate_responses=[body])).expect(200).json
-    assert answer["choices"][0]["logprobs"]["text_offset"] == OFFSETS[text]
+    assert answer["choices"][0]["logprobs"]["text_offset"] == offsets
 
 
 @requirement("derender.completions.text-offset")
 @capability("integer-logprobs", "derender.completions.stream")
-@pytest.mark.parametrize("text", OFFSETS)
-async def test_offsets_go_on_over_the_chunks(wire, node, text):
+@pytest.mark.parametrize("name", OFFSETS)
+async def test_offsets_go_on_over_the_chunks(wire, node, name):
     """Streamed token by token they are absolute, not per chunk."""
+    text, offsets = OFFSETS[name]
     token_ids = encode(text)
     stream = chunks([[token_id] for token_id in token_ids])
     for part, entry in zip(stream, scored(node, token_ids), strict=True):
         part["choices"][0]["logprobs"] = {"content": [entry]}
     answers = await derender_each(wire.derender_completions, stream)
     parts = [answer.json["chunk"]["choices"][0]["logprobs"]["text_offset"] for answer in answers]
-    assert parts == [[offset] for offset in OFFSETS[text]]
+    assert parts == [[offset] for offset in offsets]

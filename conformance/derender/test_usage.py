@@ -75,16 +75,28 @@ async def test_prompt_counts_of_another_length_are_refused(wire, wrong):
     (await wire.derender_completions(generate_responses=bodies, prompt_tokens=wrong)).expect(400)
 
 
+async def counted(wire, route: str, count):
+    """The answer to one output with that prompt count."""
+    if route == "chat":
+        return await wire.derender_chat(generate_response=response([30]), prompt_tokens=count)
+    return await wire.derender_completions(
+        generate_responses=[response([30])], prompt_tokens=[count]
+    )
+
+
 @requirement("derender.usage.refused")
 @pytest.mark.parametrize("route", ["chat", "completions"])
-@pytest.mark.parametrize("wrong", [-1, -5, 1.5, "five"], ids=str)
-async def test_impossible_prompt_count_is_refused(wire, route, wrong):
-    """A negative or broken count is a 400: usage must never be negative."""
-    if route == "chat":
-        (await wire.derender_chat(generate_response=response([30]), prompt_tokens=1)).expect(200)
-        answer = await wire.derender_chat(generate_response=response([30]), prompt_tokens=wrong)
-    else:
-        bodies = [response([30])]
-        (await wire.derender_completions(generate_responses=bodies, prompt_tokens=[1])).expect(200)
-        answer = await wire.derender_completions(generate_responses=bodies, prompt_tokens=[wrong])
-    answer.expect(400)
+@pytest.mark.parametrize("wrong", [1.5, "five"], ids=["fraction", "text"])
+async def test_count_that_is_no_integer_is_refused(wire, route, wrong):
+    """400 for what counts nothing; 200 for the same body with a count."""
+    (await counted(wire, route, 1)).expect(200)
+    (await counted(wire, route, wrong)).expect(400)
+
+
+@requirement("derender.usage.negative-refused")
+@pytest.mark.parametrize("route", ["chat", "completions"])
+@pytest.mark.parametrize("wrong", [-1, -5], ids=["minus-one", "minus-five"])
+async def test_negative_prompt_count_is_refused(wire, route, wrong):
+    """400: usage must never be negative, nor a total smaller than its parts."""
+    (await counted(wire, route, 0)).expect(200)
+    (await counted(wire, route, wrong)).expect(400)

@@ -2,6 +2,11 @@
 share.
 """
 
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+
+from fixtures.nodes.script import Engine
 from fixtures.wire import Exchange, Wire
 
 PROMPT = [20, 21, 22]
@@ -52,6 +57,25 @@ async def still_answers(wire: Wire) -> None:
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**GREEDY, "max_tokens": 3})
     choice = answer.expect(200).json["choices"][0]
     assert (len(choice["token_ids"]), choice["finish_reason"]) == (3, "length")
+
+
+@asynccontextmanager
+async def running(call: Coroutine) -> AsyncIterator[asyncio.Task[Exchange]]:
+    """A call that runs beside the block; if it still does at the block's end, its client leaves."""
+    task = asyncio.create_task(call)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def seen(engine: Engine, script: str, event: str) -> dict:
+    """The engine's first event of that kind; AssertionError when it does not come in time."""
+    try:
+        return await engine.wait_for(script, event)
+    except TimeoutError as missing:
+        raise AssertionError(str(missing)) from None
 
 
 def choices_of(answer: Exchange) -> list[dict]:

@@ -4,18 +4,19 @@ others go on.
 
 import asyncio
 import uuid
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 
-from conformance.generate import DELTA_KEYS, PROMPT, refused
+from conformance.generate import DELTA_KEYS, PROMPT, refused, running, seen
 from fixtures.case import Node, requirement
-from fixtures.nodes.script import output, step
+from fixtures.nodes.script import hang, output, step
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
 ABORT = "/inference/v1/abort_requests"
 PARAMS = {"max_tokens": 64, "ignore_eos": True}
-HANG = {"hang": True}
 
 
 async def abort(wire, *ids):
@@ -27,39 +28,27 @@ def told(choice):
     return tuple(choice[key] for key in DELTA_KEYS)
 
 
+@dataclass
 class Hanging:
-    """A scripted request that gives `steps` and then waits for its abort."""
+    """A request that waits for its abort: the client's id, the engine's, its script and answer."""
 
-    def __init__(self, wire, engine, steps, n=1, stream=False):
-        self.client_id = f"case-{uuid.uuid4().hex}"
-        self.id = f"generate-tokens-{self.client_id}"
-        self._wire, self._engine, self._steps, self._n, self._stream = (
-            wire,
-            engine,
-            steps,
-            n,
-            stream,
-        )
+    client_id: str
+    id: str
+    script: str
+    answer: asyncio.Task
 
-    async def __aenter__(self):
-        self.script = await self._engine.script([*self._steps, HANG])
-        params = {**PARAMS, "n": self._n, "temperature": 1.0}
-        send = self._wire.generate_stream if self._stream else self._wire.generate
-        self.answer = asyncio.create_task(
-            send(
-                token_ids=PROMPT,
-                sampling_params=params,
-                request_id=self.client_id,
-                script=self.script,
-                timeout=20,
-            )
-        )
-        await self._engine.wait_for(self.script, event="hanging")
-        return self
 
-    async def __aexit__(self, *_):
-        self.answer.cancel()
-        await asyncio.wait([self.answer])
+@asynccontextmanager
+async def hanging(wire, engine, steps, n=1, stream=False):
+    """A request that has given `steps` and goes no further."""
+    client_id = f"case-{uuid.uuid4().hex}"
+    script = await engine.script([*steps, hang()])
+    params = {**PARAMS, "n": n, "temperature": 1.0}
+    sent = {"token_ids": PROMPT, "sampling_params": params, "request_id": client_id}
+    send = wire.generate_stream if stream else wire.generate
+    async with running(send(sent, script=script, timeout=20)) as answer:
+        await seen(engine, script, "hanging")
+        yield Hanging(client_id, f"generate-tokens-{client_id}", script, answer)
 
 
 TOKENS = pytest.mark.parametrize(
@@ -73,7 +62,7 @@ async def test_full_answer_has_the_tokens_so_far(wire, engine, ids):
     """An aborted full request is a 200 with finish_reason abort, the ids so far, and usage that
     counts them.
     """
-    async with Hanging(wire, engine, [output(token_ids=new) for new in ids]) as request:
+    async with hanging(wire, engine, [output(token_ids=new) for new in ids]) as request:
         await abort(wire, request.id)
         answer = await request.answer
     flat = [token for new in ids for token in new]
@@ -88,7 +77,7 @@ async def test_stream_ends_with_an_empty_abort_chunk(wire, engine, ids):
     """An aborted stream has its chunks so far, one chunk with no ids and finish_reason abort, and
     [DONE].
     """
-    async with Hanging(
+    async with hanging(
         wire, engine, [output(token_ids=new) for new in ids], stream=True
     ) as request:
         await abort(wire, request.id)
@@ -104,10 +93,10 @@ async def test_stream_ends_with_an_empty_abort_chunk(wire, engine, ids):
 async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
     """An abort stops every choice in the engine, and every choice says abort."""
     first = step(*(output(index=index, token_ids=[40 + index]) for index in range(n)))
-    async with Hanging(wire, engine, [first], n=n, stream=stream) as request:
+    async with hanging(wire, engine, [first], n=n, stream=stream) as request:
         await abort(wire, request.id)
         answer = await request.answer
-        await engine.wait_for(request.script, event="generate_end")
+        await seen(engine, request.script, "generate_end")
         calls = await engine.calls(request.script)
     bodies = answer.chunks if stream else [answer.expect(200).json]
     ends = {
@@ -123,16 +112,15 @@ async def test_the_other_request_goes_on(wire, engine):
     """Of two running requests only the named one ends; an unknown id ends none."""
     steps = [output(token_ids=[40]), {"wait": "go"}, output(token_ids=[41], finish_reason="stop")]
     name = await engine.script(steps)
-    other = asyncio.create_task(
-        wire.generate(token_ids=PROMPT, sampling_params=PARAMS, script=name)
-    )
-    async with Hanging(wire, engine, [output(token_ids=[50])]) as request:
-        await engine.wait_for(name, event="add_request")
-        await abort(wire, f"generate-tokens-{uuid.uuid4().hex}")
-        await abort(wire, request.id)
-        aborted = await request.answer
-    await engine.release(name, "go")
-    answer = await other
+    sent = {"token_ids": PROMPT, "sampling_params": PARAMS}
+    async with running(wire.generate(sent, script=name)) as other:
+        async with hanging(wire, engine, [output(token_ids=[50])]) as request:
+            await seen(engine, name, "add_request")
+            await abort(wire, f"generate-tokens-{uuid.uuid4().hex}")
+            await abort(wire, request.id)
+            aborted = await request.answer
+        await engine.release(name, "go")
+        answer = await other
     assert told(aborted.expect(200).json["choices"][0]) == (0, [50], "abort", None)
     assert told(answer.expect(200).json["choices"][0]) == (0, [40, 41], "stop", None)
 
@@ -141,8 +129,8 @@ async def test_the_other_request_goes_on(wire, engine):
 async def test_several_ids_in_one_call(wire, engine):
     """One call aborts every id it names."""
     async with (
-        Hanging(wire, engine, [output(token_ids=[40])]) as one,
-        Hanging(wire, engine, [output(token_ids=[50])]) as other,
+        hanging(wire, engine, [output(token_ids=[40])]) as one,
+        hanging(wire, engine, [output(token_ids=[50])]) as other,
     ):
         await abort(wire, one.id, other.id)
         answers = [await one.answer, await other.answer]
@@ -157,7 +145,7 @@ async def test_the_clients_own_id_aborts(wire, engine):
 
     Allowed: the request ends with abort, or the abort call is refused with a 4xx that says why.
     """
-    async with Hanging(wire, engine, [output(token_ids=[40])]) as request:
+    async with hanging(wire, engine, [output(token_ids=[40])]) as request:
         answer = await wire.post(ABORT, {"request_ids": [request.client_id]})
         if answer.status == 200:
             ended, _ = await asyncio.wait([request.answer], timeout=2)
@@ -197,7 +185,7 @@ async def test_the_clients_own_id_aborts(wire, engine):
 async def test_body_without_request_ids_is_a_400(wire, engine, body):
     """An abort that names no request is a 400, whatever JSON it is; one that does is a 200."""
     refused(await wire.post(ABORT, body))
-    async with Hanging(wire, engine, [output(token_ids=[40])]) as request:
+    async with hanging(wire, engine, [output(token_ids=[40])]) as request:
         await abort(wire, request.id)
         assert told((await request.answer).expect(200).json["choices"][0]) == (
             0,

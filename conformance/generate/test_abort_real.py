@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from conformance.generate import GREEDY, still_answers
+from conformance.generate import GREEDY, running, still_answers
 from fixtures.case import Node, requirement
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
@@ -51,13 +51,12 @@ async def test_stream_is_cut_short(wire, node):
 async def test_full_answer_is_cut_short(wire, node):
     """A full request aborted while it runs is a 200 with the first tokens of the unaborted one."""
     name = f"case-{uuid.uuid4().hex}"
-    running = asyncio.create_task(
-        wire.generate(token_ids=PROMPT, sampling_params=GREEDY, request_id=name)
-    )
-    await asyncio.sleep(0.2)
-    await still_answers(wire)  # first come, first served: the one before it runs by now
-    (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
-    (choice,) = (await running).expect(200).json["choices"]
+    call = wire.generate(token_ids=PROMPT, sampling_params=GREEDY, request_id=name)
+    async with running(call) as answer:
+        await asyncio.sleep(0.2)
+        await still_answers(wire)  # first come, first served: the one before it runs by now
+        (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
+        (choice,) = (await answer).expect(200).json["choices"]
     tokens = choice["token_ids"]
     assert (choice["finish_reason"], choice["stop_reason"]) == ("abort", None)
     assert 0 < len(tokens) < (node.max_model_len - len(PROMPT)) / 2

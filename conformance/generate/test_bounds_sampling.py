@@ -13,43 +13,45 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 VOCABULARY = tokenizer().get_vocab_size()
 SAMPLED = {"max_tokens": 4, "temperature": 1.0, "seed": 1, "ignore_eos": True}
 
-# (field, refused value, the nearest value that is served; None where there is no such neighbour)
-BOUNDS = [
-    ("temperature", -0.1, 0.0),
-    ("temperature", "hot", None),
-    ("top_p", 0.0, 1e-3),
-    ("top_p", 1.01, 1.0),
-    ("top_k", -2, -1),
-    ("top_k", 1.5, 1),
-    ("min_p", -0.1, 0.0),
-    ("min_p", 1.1, 1.0),
-    ("presence_penalty", 2.1, 2.0),
-    ("presence_penalty", -2.1, -2.0),
-    ("frequency_penalty", 2.1, 2.0),
-    ("repetition_penalty", 0.0, 0.1),
-    ("min_tokens", -1, 0),
-    ("min_tokens", 5, 4),
-    ("logprobs", 21, 20),
-    ("logprobs", -2, None),
-    ("prompt_logprobs", 21, 20),
-    ("prompt_logprobs", -2, None),
-    ("seed", "one", None),
-    ("stop_token_ids", [VOCABULARY], [VOCABULARY - 1]),
-    ("stop_token_ids", [-1], [0]),
-    ("stop_token_ids", ["a"], None),
-    ("stop", [""], ["never-there"]),
-    ("logit_bias", {str(VOCABULARY): 1.0}, {str(VOCABULARY - 1): 1.0}),
-    ("logit_bias", {"word": 1.0}, None),
-    ("allowed_token_ids", [VOCABULARY], [VOCABULARY - 1]),
-    ("allowed_token_ids", [], None),
-    ("bad_words", [""], ["never-there"]),
-]
+# id: field, refused value, the nearest value that is served; None where there is no such neighbour
+BOUNDS = {
+    "temperature=-0.1": ("temperature", -0.1, 0.0),
+    "temperature-word": ("temperature", "hot", None),
+    "top_p=0": ("top_p", 0.0, 1e-3),
+    "top_p=1.01": ("top_p", 1.01, 1.0),
+    "top_k=-2": ("top_k", -2, -1),
+    "top_k=1.5": ("top_k", 1.5, 1),
+    "min_p=-0.1": ("min_p", -0.1, 0.0),
+    "min_p=1.1": ("min_p", 1.1, 1.0),
+    "presence_penalty=2.1": ("presence_penalty", 2.1, 2.0),
+    "presence_penalty=-2.1": ("presence_penalty", -2.1, -2.0),
+    "frequency_penalty=2.1": ("frequency_penalty", 2.1, 2.0),
+    "repetition_penalty=0": ("repetition_penalty", 0.0, 0.1),
+    "min_tokens=-1": ("min_tokens", -1, 0),
+    "min_tokens-above-max_tokens": ("min_tokens", 5, 4),
+    "logprobs=21": ("logprobs", 21, 20),
+    "logprobs=-2": ("logprobs", -2, None),
+    "prompt_logprobs=21": ("prompt_logprobs", 21, 20),
+    "prompt_logprobs=-2": ("prompt_logprobs", -2, None),
+    "seed-word": ("seed", "one", None),
+    "stop_token_ids-beyond-vocabulary": ("stop_token_ids", [VOCABULARY], [VOCABULARY - 1]),
+    "stop_token_ids-negative": ("stop_token_ids", [-1], [0]),
+    "stop_token_ids-word": ("stop_token_ids", ["a"], None),
+    "stop-empty-string": ("stop", [""], ["never-there"]),
+    "logit_bias-beyond-vocabulary": (
+        "logit_bias",
+        {str(VOCABULARY): 1.0},
+        {str(VOCABULARY - 1): 1.0},
+    ),
+    "logit_bias-word": ("logit_bias", {"word": 1.0}, None),
+    "allowed_token_ids-beyond-vocabulary": ("allowed_token_ids", [VOCABULARY], [VOCABULARY - 1]),
+    "allowed_token_ids-empty": ("allowed_token_ids", [], None),
+    "bad_words-empty-string": ("bad_words", [""], ["never-there"]),
+}
 
 
 @requirement("generate.sampling.out-of-range-refused")
-@pytest.mark.parametrize(
-    ("field", "beyond", "limit"), BOUNDS, ids=[f"{field}={beyond}" for field, beyond, _ in BOUNDS]
-)
+@pytest.mark.parametrize(("field", "beyond", "limit"), BOUNDS.values(), ids=BOUNDS.keys())
 async def test_out_of_range_is_refused(wire, field, beyond, limit):
     """One step beyond the range is a 400 that names the field, the last value within it is
     served.

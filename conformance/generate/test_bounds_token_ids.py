@@ -89,8 +89,9 @@ async def test_refusals_beside_a_running_stream(wire):
     async with wire.open_stream(
         "/inference/v1/generate", token_ids=PROMPT, sampling_params=params
     ) as stream:
+        got += (await anext(stream))["choices"][0]["token_ids"]
+        for _ in range(3):
+            refused(await wire.generate(token_ids=[VOCABULARY], sampling_params=params))
         async for chunk in stream:
             got += chunk["choices"][0]["token_ids"]
-            if len(got) < 12:
-                refused(await wire.generate(token_ids=[VOCABULARY], sampling_params=params))
     assert got == alone.expect(200).json["choices"][0]["token_ids"] and len(got) == 60

@@ -2,11 +2,9 @@
 choices.
 """
 
-import asyncio
-
 import pytest
 
-from conformance.generate import PROMPT, still_answers
+from conformance.generate import PROMPT, running, seen, still_answers
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
 
@@ -24,7 +22,7 @@ def scripted(n):
 
 async def is_aborted(engine, name, n):
     """The engine was told to drop every choice, and the request's generator is closed."""
-    end = await engine.wait_for(name, event="generate_end")
+    end = await seen(engine, name, "generate_end")
     assert end["how"] in ("CancelledError", "GeneratorExit")
     aborted = [
         index
@@ -58,12 +56,9 @@ async def test_leaving_a_full_request_aborts(wire, engine, n):
     """Closing the connection before the answer aborts every choice of the request."""
     name = await engine.script(scripted(n))
     params = {"max_tokens": 64, "n": n, "temperature": 1.0, "ignore_eos": True}
-    waiting = asyncio.create_task(
-        wire.generate(token_ids=PROMPT, sampling_params=params, script=name)
-    )
-    await engine.wait_for(name, event="hanging")
-    waiting.cancel()
-    await asyncio.wait([waiting])
+    sent = {"token_ids": PROMPT, "sampling_params": params}
+    async with running(wire.generate(sent, script=name)):
+        await seen(engine, name, "hanging")
     await is_aborted(engine, name, n)
     await still_answers(wire)
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from conformance.generate import GREEDY, PROMPT, still_answers
+from conformance.generate import GREEDY, PROMPT, running, still_answers
 from fixtures.case import Node, requirement
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
@@ -34,11 +34,9 @@ async def test_real_engine_is_free_again(wire, node, n, stream):
             seen = [await anext(answer) for _ in range(3)]
         assert all(chunk["choices"][0]["token_ids"] for chunk in seen)
     else:
-        waiting = asyncio.create_task(wire.generate(body))
-        await asyncio.sleep(0.2)
-        await still_answers(wire)  # first come, first served: the one before it runs by now
-        waiting.cancel()
-        await asyncio.wait([waiting])
+        async with running(wire.generate(body)):
+            await asyncio.sleep(0.2)
+            await still_answers(wire)  # first come, first served: the one before it runs by now
     await asyncio.sleep(2)
     metrics = await wire.metrics()
     generated = metrics.total(TOKENS) - before

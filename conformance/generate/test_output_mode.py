@@ -56,7 +56,9 @@ async def says_its_level(wire, mode, key):
 @requirement("generate.output-mode.unknown-refused")
 @capability("output-mode.text")
 @pytest.mark.parametrize(
-    "mode", ["bogus", "TEXT", "", None, 5, ["text"]], ids=lambda mode: f"{mode!r}"
+    "mode",
+    ["bogus", "TEXT", "", None, 5, ["text"]],
+    ids=["'bogus'", "'TEXT'", "empty", "null", "number", "list"],
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_unknown_mode_is_refused(wire, mode, stream):

@@ -43,7 +43,7 @@ async def test_stream(wire, n):
         stream_options={"include_usage": True},
     )
     chunks = answer.expect(200).chunks
-    assert len(chunks) >= 3
+    assert len(chunks) > n  # at least one a choice, and the usage
     assert chunks[0]["prompt_token_ids"] == PROMPT
     assert [chunk for chunk in chunks[1:] if "prompt_token_ids" in chunk] == []
 
@@ -55,7 +55,7 @@ async def test_stream_without_the_flag(wire):
         token_ids=PROMPT, sampling_params={**GREEDY, "max_tokens": 4}
     )
     chunks = answer.expect(200).chunks
-    assert len(chunks) >= 2
+    assert chunks
     assert [
         chunk for chunk in chunks if "prompt_token_ids" in chunk or "mm_placeholders" in chunk
     ] == []

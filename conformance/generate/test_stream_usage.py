@@ -38,7 +38,7 @@ async def test_no_usage_unless_asked_for(wire, options):
     """Without include_usage every chunk has usage null, and no chunk is without choices."""
     chunks = await stream(wire, options)
     assert [chunk["usage"] for chunk in chunks] == [None] * len(chunks)
-    assert all(len(chunk["choices"]) == 1 for chunk in chunks) and len(chunks) >= 2
+    assert all(len(chunk["choices"]) == 1 for chunk in chunks) and chunks
 
 
 @requirement("generate.usage.stream-last-chunk")

@@ -77,6 +77,5 @@ async def test_output_kind_is_the_servers(wire, kind, stream):
         sent = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
         chunks = sent.expect(200).chunks
         assert [token for chunk in chunks for token in chunk["choices"][0]["token_ids"]] == plain
-        assert len(chunks) > 1
     else:
         assert (await answer(wire, params))["choices"][0]["token_ids"] == plain

@@ -35,9 +35,16 @@ async def beside_each_other(engine, ask):
     held = await engine.script([first, wait("go"), *others])
     quick = await engine.script([first, *others])
     slow = asyncio.create_task(ask(held, explicit=True))
-    await engine.wait_for(held, event="generate")
-    answer = await ask(quick, explicit=False)
-    await engine.release(held, "go")
+    held_there = asyncio.create_task(engine.wait_for(held, event="generate"))
+    await asyncio.wait({slow, held_there}, return_when=asyncio.FIRST_COMPLETED)
+    if slow.done():
+        # Refused, so that nothing is held.
+        held_there.cancel()
+        slow.result()
+    try:
+        answer = await ask(quick, explicit=False)
+    finally:
+        await engine.release(held, "go")
     return await slow, answer
 
 

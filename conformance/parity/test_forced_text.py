@@ -46,12 +46,21 @@ async def test_forced_stream_adds_up_to_the_same(wire, name):
     assert assembled(split) == assembled(coupled)
 
 
+SPECIAL = [*encode("a"), IM_START, *encode("b")]
+
+
 @requirement("parity.special-tokens.same-text")
-@pytest.mark.parametrize("flag", [None, True, False])
-async def test_special_token_inside_the_text_is_the_same(wire, flag):
-    """A special token in mid-text is left out, or shown, by both routes."""
-    fields = {} if flag is None else {"skip_special_tokens": flag}
-    split, coupled = await whole(wire, [*encode("a"), IM_START, *encode("b")], "length", **fields)
-    text = coupled["choices"][0]["message"]["content"]
-    assert text == ("a<|im_start|>b" if flag is False else "ab")
+@pytest.mark.parametrize("fields", [{}, {"skip_special_tokens": True}], ids=["absent", "true"])
+async def test_special_token_is_left_out_by_both(wire, fields):
+    """A special token in mid-text shows on neither route."""
+    split, coupled = await whole(wire, SPECIAL, "length", **fields)
+    assert coupled["choices"][0]["message"]["content"] == "ab"
+    same_answer(split, coupled)
+
+
+@requirement("parity.forced.same-message")
+async def test_special_token_is_kept_by_both(wire):
+    """skip_special_tokens=false shows it on both."""
+    split, coupled = await whole(wire, SPECIAL, "length", skip_special_tokens=False)
+    assert coupled["choices"][0]["message"]["content"] == "a<|im_start|>b"
     same_answer(split, coupled)

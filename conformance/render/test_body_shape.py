@@ -41,7 +41,8 @@ def expected(node) -> dict:
     for release, keys in LATER.items():
         if since(node, release):
             body |= keys
-    return body
+    # came with 0.25.1 and went with 0.31.0 (CASES 65)
+    return body if since(node, "0.31.0") else {**body, "assistant_tokens_mask": None}
 
 
 @requirement("render.body.exact-keys")

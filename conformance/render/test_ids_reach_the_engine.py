@@ -60,7 +60,11 @@ async def test_rendered_ids_equal_the_coupled_prompt(wire, name):
 
 
 @requirement("render.ids.equal-coupled")
-@pytest.mark.parametrize("prompt", ["hello world", "<|im_start|>é 🦊", [20, 21, 22]])
+@pytest.mark.parametrize(
+    "prompt",
+    ["hello world", "<|im_start|>é 🦊", [20, 21, 22]],
+    ids=["text", "special-and-unicode", "ids"],
+)
 async def test_rendered_completion_ids_equal_the_coupled_prompt(wire, prompt):
     """The same for completions, text and ids."""
     rendered = (await wire.render_completions(prompt=prompt, max_tokens=1)).expect(200)

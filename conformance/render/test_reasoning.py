@@ -9,7 +9,9 @@ import pytest
 from conformance.support import ABSENT, PARSERS, since
 from fixtures.case import Node, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real", *PARSERS)], indirect=True)
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
+)
 
 USER = {"role": "user", "content": "hello"}
 

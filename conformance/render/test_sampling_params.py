@@ -36,6 +36,17 @@ GIVEN = {
     "allowed_token_ids": [20, 21, 30],
     "prompt_logprobs": 1,
 }
+EDGES = {
+    "greedy": ("temperature", 0.0),
+    "hot": ("temperature", 2.0),
+    "small-top-p": ("top_p", 0.001),
+    "top-one": ("top_k", 1),
+    "seed-zero": ("seed", 0),
+    "seed-of-63-bits": ("seed", 2**62),
+    "stop-newline-and-unicode": ("stop", ["\n", "é"]),
+    "forbidden-token": ("logit_bias", {"0": -100.0}),
+    "three-choices": ("n", 3),
+}
 # The engine's own switches, which render may show because generate reads them back (the
 # protocol does not say; their values are vLLM's for a full answer, by release).
 OWN = {"output_kind", "skip_clone", "skip_reading_prefix_cache", "detokenize"}
@@ -65,23 +76,10 @@ async def test_every_value_is_carried(wire, route):
 
 @requirement("render.sampling-params.carried")
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("temperature", 0.0),
-        ("temperature", 2.0),
-        ("top_p", 0.001),
-        ("top_k", 1),
-        ("seed", 0),
-        ("seed", 2**62),
-        ("stop", ["\n", "é"]),
-        ("logit_bias", {"0": -100.0}),
-        ("n", 3),
-    ],
-    ids=lambda part: str(part).replace("\n", "newline"),
-)
-async def test_edge_values_are_carried(wire, route, name, value):
+@pytest.mark.parametrize("edge", EDGES)
+async def test_edge_values_are_carried(wire, route, edge):
     """Zeros, extremes and text outside ASCII arrive as they were sent."""
+    name, value = EDGES[edge]
     params = (await render(wire, route, max_tokens=7, **{name: value}))["sampling_params"]
     assert params[name] == value
 

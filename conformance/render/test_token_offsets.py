@@ -77,7 +77,9 @@ async def test_truncation_keeps_the_last_ids_with_their_offsets(wire, kept):
 
 @requirement("render.token-offsets.only-on-request")
 @pytest.mark.parametrize(
-    "flag", [{}, {"return_token_offsets": False}, {"return_token_offsets": None}]
+    "flag",
+    [{}, {"return_token_offsets": False}, {"return_token_offsets": None}],
+    ids=["absent", "false", "null"],
 )
 async def test_offsets_are_null_unless_asked_for(wire, flag):
     """The key is there and null on both routes."""

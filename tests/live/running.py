@@ -19,11 +19,13 @@ class PytestRun:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.report_file = folder / "report.jsonl"
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
         self.tag = uuid.uuid4().hex
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pytest", "--report-dir", folder, *arguments],
             cwd=ROOT,
-            env={**os.environ, TAG: self.tag},
+            env={**os.environ, TAG: self.tag, "TMPDIR": str(self.temporary)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -48,10 +50,10 @@ class PytestRun:
                 continue  # it ended, or is a kernel's
         return [line for line in found if line]
 
-    def none_left_within(self, seconds: float) -> bool:
-        """Whether every process of this run is gone in time."""
+    def nothing_left_within(self, seconds: float) -> bool:
+        """Whether every process of this run and every temporary folder of its pool is gone in time."""
         deadline = time.monotonic() + seconds
-        while self.processes():
+        while self.processes() or list(self.temporary.glob("tokenwire-*")):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.1)

@@ -26,14 +26,14 @@ def test_each_ending_has_its_status(tmp_path):
     messages = {case["id"].rpartition("::")[2]: case.get("message", "") for case in run.report().cases}
     assert "ended with signal 9" in messages["test_node_dies[scripted]"]
     assert "unrecognized arguments: --no-such-flag" in messages["test_is_an_error[scripted-no-such-flag]"]
-    assert run.none_left_within(10)
+    assert run.nothing_left_within(10)
 
 
 def test_a_lost_worker_is_an_error(tmp_path):
     run = PytestRun(tmp_path, SUITE, "-n", "1", "-k", "worker_dies or passes")
     assert run.wait() == 1
     assert run.statuses() == {"test_passes": "passed", "test_worker_dies": "error"}
-    assert run.none_left_within(10)
+    assert run.nothing_left_within(10)
 
 
 def test_no_case_is_no_success(tmp_path):
@@ -48,7 +48,7 @@ def test_ctrl_c_ends_everything(tmp_path, workers):
     _until_a_case_passed(run)
     os.killpg(run.process.pid, signal.SIGINT)
     assert run.wait(30) == pytest.ExitCode.INTERRUPTED
-    assert run.none_left_within(10)
+    assert run.nothing_left_within(10)
     assert "pytest was stopped (interrupted)." in run.report().footer["problems"]
 
 
@@ -58,9 +58,9 @@ def test_a_killed_controller_leaves_nothing_but_finished_results(tmp_path, sent)
     _until_a_case_passed(run)
     run.process.send_signal(sent)
     run.process.wait(30)
-    assert run.none_left_within(10)
+    assert run.nothing_left_within(10)
     assert b'"status":"passed"' in run.report_file.read_bytes()
-    with pytest.raises(ReportProblem, match="without a footer"):
+    with pytest.raises(ReportProblem, match="the run that wrote it did not end"):
         run.report()
 
 
@@ -76,7 +76,7 @@ def test_bad_input_gets_one_sentence(tmp_path, arguments, sentence):
     assert run.wait() == pytest.ExitCode.USAGE_ERROR
     assert sentence in run.output
     assert "Traceback" not in run.output
-    assert run.none_left_within(10)
+    assert run.nothing_left_within(10)
 
 
 def _until_a_case_passed(run: PytestRun) -> None:

@@ -1,4 +1,4 @@
-"""Lies of generate: what it makes of a request, asks of the engine and answers in full."""
+"""Lies of generate: what it makes of a request and answers in full."""
 
 import asyncio
 
@@ -46,93 +46,6 @@ def null_max_tokens_is_refused(app) -> None:
         return await honest(handler, request, raw_request)
 
     replace(app, ServingTokens, serve_tokens=serve)
-
-
-# What reaches the engine
-
-
-def data_parallel_rank_dropped(app) -> None:
-    """X-data-parallel-rank is not read."""
-    from impl.serving_tokens import ServingTokens
-
-    replace(app, ServingTokens, _get_data_parallel_rank=lambda honest, raw_request: None)
-
-
-def data_parallel_rank_off_by_one(app) -> None:
-    """Ranks are counted from 1."""
-    from impl.serving_tokens import ServingTokens
-
-    def rank(honest, raw_request):
-        found = honest(raw_request)
-        return found - 1 if found else found
-
-    replace(app, ServingTokens, _get_data_parallel_rank=rank)
-
-
-def data_parallel_rank_made_up(app) -> None:
-    """A header that is no integer means rank 0."""
-    from impl.serving_tokens import ServingTokens
-
-    def rank(honest, raw_request):
-        asked_for = "X-data-parallel-rank" in raw_request.headers
-        found = honest(raw_request)
-        return 0 if asked_for and found is None else found
-
-    replace(app, ServingTokens, _get_data_parallel_rank=rank)
-
-
-def data_parallel_rank_wraps_around(app) -> None:
-    """A rank that the server does not have is served on another one."""
-    from impl.serving_tokens import ServingTokens
-
-    def rank(honest, raw_request):
-        found = honest(raw_request)
-        return found if found is None else found % 2
-
-    replace(app, ServingTokens, _get_data_parallel_rank=rank)
-
-
-def cache_salt_dropped(app) -> None:
-    """cache_salt does not reach the engine."""
-    asked(app, lambda request: setattr(request, "cache_salt", None))
-
-
-def priority_dropped(app) -> None:
-    """priority does not reach the engine."""
-    asked(app, lambda request: setattr(request, "priority", 0))
-
-
-def kv_transfer_params_dropped(app) -> None:
-    """kv_transfer_params do not reach the engine."""
-    asked(app, lambda request: setattr(request, "kv_transfer_params", None))
-
-
-def reasoning_ended_dropped(app) -> None:
-    """reasoning_ended does not reach the engine."""
-    asked(app, lambda request: setattr(request, "reasoning_ended", None))
-
-
-def session_id_dropped(app) -> None:
-    """X-Session-ID is not read."""
-    from impl.serving_tokens import ServingTokens
-
-    replace(app, ServingTokens, _get_session_id_from_headers=lambda honest, raw_request: None)
-
-
-def seed_ignored(app) -> None:
-    """A seeded request is sampled anew each time."""
-    asked(app, lambda request: setattr(request.sampling_params, "seed", None))
-
-
-def prompt_encoded_again(app) -> None:
-    """The prompt ids are decoded and tokenized anew."""
-    tokenizer = app.state.serving_tokens.renderer.get_tokenizer()
-
-    def change(request) -> None:
-        text = tokenizer.decode(request.token_ids)
-        request.token_ids = tokenizer.encode(text, add_special_tokens=False)
-
-    asked(app, change)
 
 
 # Refusals
@@ -192,6 +105,26 @@ def unknown_level_is_tokens(app) -> None:
     requests(app, GENERATE, change)
 
 
+def context_not_required(app) -> None:
+    """In derender mode a missing parse_context is an empty one, also with a parser."""
+
+    def change(body: dict) -> dict:
+        return {**body, "parse_context": body.get("parse_context") or {}}
+
+    requests(app, GENERATE, change)
+
+
+def hidden_reasoning_shown(app) -> None:
+    """In derender mode include_reasoning: false is ignored."""
+
+    def change(body: dict) -> dict:
+        if body.get("parse_context"):
+            body["parse_context"]["include_reasoning"] = True
+        return body
+
+    requests(app, GENERATE, change)
+
+
 def too_many_choices_are_fewer(app) -> None:
     """n above max_num_seqs is lowered to it in silence."""
     most = app.state.engine_client.vllm_config.scheduler_config.max_num_seqs
@@ -207,42 +140,6 @@ def engine_failure_is_an_answer(app) -> None:
     from impl.serving_tokens import ServingTokens
 
     replace(app, ServingTokens, _raise_if_error=lambda honest, *arguments: None)
-
-
-# Leaving and aborting
-
-
-def full_request_outlives_its_client(app) -> None:
-    """A client that leaves before a full answer aborts nothing."""
-    from impl import compat
-
-    replace(app, compat, with_cancellation=lambda honest, handler: handler)
-
-
-def only_the_first_choice_aborted(app) -> None:
-    """Of a request with several choices only the first is aborted in the engine."""
-    outputs = type(app.state.engine_client.output_processor)
-    replace(app, outputs, abort_requests=lambda honest, *arguments: honest(*arguments)[:1])
-
-
-def abort_takes_one_id(app) -> None:
-    """An abort ends the first request it names and no other."""
-
-    async def abort(honest, engine, request_id, internal=False):
-        first = request_id[:1] if isinstance(request_id, list) else request_id
-        await honest(engine, first, internal)
-
-    replace(app, type(app.state.engine_client), abort=abort)
-
-
-def abort_ends_everything(app) -> None:
-    """An abort ends every request that runs."""
-
-    async def abort(honest, engine, request_id, internal=False):
-        running = list(engine.output_processor.external_req_ids)
-        await honest(engine, request_id if internal else running, internal)
-
-    replace(app, type(app.state.engine_client), abort=abort)
 
 
 # The answer
@@ -304,11 +201,39 @@ def request_id_without_prefix(app) -> None:
     answers(app, GENERATE, change)
 
 
+def one_request_id_for_all(app) -> None:
+    """Every answer has the same request_id."""
+    answers(app, GENERATE, lambda body: {**body, "request_id": "generate-tokens-0"})
+
+
+def created_in_milliseconds(app) -> None:
+    """created counts milliseconds."""
+    answers(app, GENERATE, lambda body: {**body, "created": body["created"] * 1000})
+
+
+def level_unsaid(app) -> None:
+    """An answer does not say its level."""
+
+    def change(body: dict) -> dict:
+        return {key: value for key, value in body.items() if key != "output_mode"}
+
+    answers(app, GENERATE, change)
+
+
+def cached_tokens_uncounted(app) -> None:
+    """usage never has prompt_tokens_details."""
+
+    def change(body: dict) -> dict:
+        if body.get("usage"):
+            body["usage"]["prompt_tokens_details"] = None
+        return body
+
+    answers(app, GENERATE, change)
+
+
 def model_missing(app) -> None:
     """The answer does not name the model."""
-    answers(
-        app, GENERATE, lambda body: {key: body[key] for key in body if key != "model"}
-    )
+    answers(app, GENERATE, lambda body: {key: body[key] for key in body if key != "model"})
 
 
 def null_keys_dropped(app) -> None:
@@ -357,13 +282,15 @@ def tokens_encoded_again(app) -> None:
 
 
 def answers_swapped(app) -> None:
-    """Two requests that run at the same time get each other's answers."""
+    """Two full requests that run at the same time get each other's answers."""
     from impl.serving_tokens import ServingTokens
 
     waiting: list[tuple] = []
 
     async def serve(honest, handler, request, raw_request=None):
         answer = await honest(handler, request, raw_request)
+        if request.stream:
+            return answer
         if waiting:
             others, swapped = waiting.pop()
             swapped.set_result(answer)

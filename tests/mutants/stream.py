@@ -9,6 +9,7 @@ from tests.mutants.tools import (
     each_choice,
     each_chunk,
     event_of,
+    module_of,
     replace,
     streams,
 )
@@ -181,6 +182,16 @@ def routed_experts_on_every_chunk(app) -> None:
     each_chunk(app, each_choice(change))
 
 
+def logprobs_lost_at_the_end(app) -> None:
+    """The last chunk of a choice has no logprobs."""
+
+    def change(choice: dict) -> None:
+        if choice["finish_reason"]:
+            choice["logprobs"] = None
+
+    each_chunk(app, each_choice(change))
+
+
 # Usage
 
 
@@ -198,8 +209,7 @@ def usage_chunk_missing(app) -> None:
 
 def usage_on_every_chunk(app) -> None:
     """Every chunk counts, whether or not the client asked for it."""
-    from impl.protocol import compat
-    from tests.mutants.tools import module_of
+    from impl import compat
 
     def include(honest, *arguments):
         return honest(*arguments)[0], True

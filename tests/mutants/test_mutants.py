@@ -1,23 +1,23 @@
 """Each lie is caught by the case that caught.toml names for it."""
 
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.live.sharing import run_suite
+from tests.mutants.batch import batch
 
 HERE = Path(__file__).parent
 CAUGHT = tomllib.loads((HERE / "caught.toml").read_text())
+NOT_MUTANTS = ("__init__", "batch", "conftest", "tools")
 
 
 def mutants() -> dict[str, str]:
     """Every public callable of the mutant modules: MODULE:CALLABLE to its lie."""
     found = {}
     for file in sorted(HERE.glob("*.py")):
-        if file.stem in ("__init__", "tools") or file.stem.startswith("test_"):
+        if file.stem in NOT_MUTANTS or file.stem.startswith("test_"):
             continue
         module = import_module(f"tests.mutants.{file.stem}")
         for name, value in vars(module).items():
@@ -31,29 +31,29 @@ def test_every_mutant_says_its_lie_and_has_a_case():
 
 
 @pytest.fixture(scope="module")
-def reports(pool, tmp_path_factory):
-    """A report of the named cases for each mutant and, for the control, for the reference."""
-    cases = sorted({case for named in CAUGHT.values() for case in named})
-    runs = {"reference": cases} | {f"tests.mutants.{name}": named for name, named in CAUGHT.items()}
-
-    def run(implementation: str):
-        folder = tmp_path_factory.mktemp("mutant")
-        return run_suite(pool.address, folder, *runs[implementation], "--impl", implementation)
-
-    with ThreadPoolExecutor(2) as threads:
-        return dict(zip(runs, threads.map(run, runs), strict=True))
-
-
-def statuses(report) -> dict[str, str]:
-    return {case["id"]: case["status"] for case in report.cases}
-
-
-def test_the_reference_passes_the_named_cases(reports):
-    assert set(statuses(reports["reference"]).values()) == {"passed"}
+def report_of(pool_address, request, tmp_path_factory):
+    """The report on an implementation's cases; all runs begin at once and are waited for singly."""
+    wanted = {item.callspec.params["mutant"] for item in request.session.items
+              if hasattr(item, "callspec") and "mutant" in item.callspec.params}  # fmt: skip
+    cases = {f"tests.mutants.{name}": CAUGHT[name] for name in CAUGHT if name in wanted}
+    cases = {"reference": sorted({case for named in cases.values() for case in named})} | cases
+    with batch(pool_address) as runs:
+        begun = {}
+        for implementation, named in cases.items():
+            folder = tmp_path_factory.mktemp("mutant")
+            begun[implementation] = folder, runs.start(folder, *named, "--impl", implementation)
+        yield lambda implementation: runs.report(*begun[implementation])
 
 
 @pytest.mark.parametrize("mutant", CAUGHT)
-def test_the_lie_is_caught(reports, mutant):
-    seen = statuses(reports[f"tests.mutants.{mutant}"])
-    assert "error" not in seen.values()
-    assert "failed" in seen.values()
+def test_the_lie_is_caught(report_of, score, mutant):
+    score[mutant] = []
+    cases = report_of(f"tests.mutants.{mutant}").cases
+    failed = [case for case in cases if case["status"] == "failed"]
+    score[mutant] = [name for case in failed for name in case["requirements"]]
+    assert {case["id"]: case["status"] for case in cases} == dict.fromkeys(CAUGHT[mutant], "failed")
+
+
+def test_the_reference_passes_the_named_cases(report_of):
+    cases = report_of("reference").cases
+    assert [case["id"] for case in cases if case["status"] != "passed"] == []

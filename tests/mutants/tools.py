@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 GENERATE = "/inference/v1/generate"
+ABORT = "/inference/v1/abort_requests"
 CHAT_RENDER = "/v1/chat/completions/render"
 COMPLETIONS_RENDER = "/v1/completions/render"
 CHAT_DERENDER = "/v1/chat/completions/derender"
@@ -191,10 +192,32 @@ class ChangedRequests:
 def answers(app, path: str, change: Change) -> None:
     """Install `change` over what the reference answers on `path`."""
     install_reference(app)
-    app.add_middleware(ChangedAnswers, path=path, change=change)
+    _layer(app, ChangedAnswers, path, change)
 
 
 def requests(app, path: str, change: Change) -> None:
     """Install `change` over what the reference is asked on `path`."""
     install_reference(app)
-    app.add_middleware(ChangedRequests, path=path, change=change)
+    _layer(app, ChangedRequests, path, change)
+
+
+def _layer(app, layer: type, path: str, change: Change) -> None:
+    # By hand, because `add_middleware` refuses an app whose middleware vLLM has built already.
+    inner = app.middleware_stack or app.build_middleware_stack()
+    app.middleware_stack = layer(inner, path, change)
+
+
+def derendered(app, change: Change) -> None:
+    """Pass each answer of both derender routes, the chunk of a streamed one, through `change`."""
+
+    def changed(body: dict) -> dict:
+        return {**body, "chunk": change(body["chunk"])} if "chunk" in body else change(body)
+
+    answers(app, CHAT_DERENDER, changed)
+    answers(app, COMPLETIONS_DERENDER, changed)
+
+
+def derender_asked(app, change: Change) -> None:
+    """Pass each request to both derender routes through `change`."""
+    requests(app, CHAT_DERENDER, change)
+    requests(app, COMPLETIONS_DERENDER, change)

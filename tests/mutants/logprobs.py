@@ -1,0 +1,269 @@
+"""Lies about log probabilities."""
+
+import math
+
+from tests.mutants.tools import CHAT_DERENDER, GENERATE, answers, each_choice, module_of, replace
+
+
+def _entries(app, change) -> None:
+    """Pass the entries of each choice's logprobs, as generate sends them, through `change`."""
+
+    def changed(choice: dict) -> None:
+        if logprobs := choice.get("logprobs"):
+            logprobs["content"] = change(logprobs["content"])
+
+    answers(app, GENERATE, each_choice(changed))
+
+
+def _each_entry(app, change) -> None:
+    def changed(entries: list[dict]) -> list[dict]:
+        for entry in entries:
+            change(entry)
+        return entries
+
+    _entries(app, changed)
+
+
+def _each_number(app, change) -> None:
+    """Pass each logprob, of sampled tokens and of alternatives, through `change`."""
+
+    def changed(entry: dict) -> None:
+        for one in (entry, *entry["top_logprobs"]):
+            one["logprob"] = change(one["logprob"])
+
+    _each_entry(app, changed)
+
+
+# Numbers
+
+
+def off_by_two_thousandths(app) -> None:
+    """Each logprob is 2e-3 too high."""
+    _each_number(app, lambda logprob: logprob + 2e-3)
+
+
+def rounded(app) -> None:
+    """Each logprob is rounded to four digits."""
+    _each_number(app, lambda logprob: round(logprob, 4))
+
+
+def base_two(app) -> None:
+    """Logprobs are logarithms to base 2."""
+    _each_number(app, lambda logprob: logprob / math.log(2))
+
+
+def no_floor_for_infinity(app) -> None:
+    """-inf and NaN are sent as null."""
+    from impl import compat
+
+    def clamp(honest, logprob):
+        return logprob
+
+    def create(honest, *arguments, **keywords):
+        logprobs = honest(*arguments, **keywords)
+        for entry in logprobs.content:
+            for one in (entry, *entry.top_logprobs):
+                if not math.isfinite(one.logprob):
+                    one.logprob = None
+        return logprobs
+
+    replace(app, module_of(compat.ServingTokens), _clamp_logprob=clamp)
+    replace(app, compat.ServingTokens, _create_tokens_logprobs=create)
+
+
+def nan_is_zero(app) -> None:
+    """NaN is sent as 0, a certainty."""
+    from impl import compat
+
+    def clamp(honest, logprob):
+        return 0.0 if math.isnan(logprob) else honest(logprob)
+
+    replace(app, module_of(compat.ServingTokens), _clamp_logprob=clamp)
+
+
+def rank_missing(app) -> None:
+    """Entries have no rank."""
+
+    def change(entry: dict) -> None:
+        for one in (entry, *entry["top_logprobs"]):
+            del one["rank"]
+
+    _each_entry(app, change)
+
+
+def ranks_from_zero(app) -> None:
+    """Ranks are counted from 0."""
+
+    def change(entry: dict) -> None:
+        for one in (entry, *entry["top_logprobs"]):
+            one["rank"] = one["rank"] and one["rank"] - 1
+
+    _each_entry(app, change)
+
+
+# Entries
+
+
+def shifted_by_one_token(app) -> None:
+    """Each token has the entry of the one before."""
+    _entries(app, lambda entries: entries[:1] + entries[:-1])
+
+
+def first_entry_missing(app) -> None:
+    """The first token has no entry."""
+    _entries(app, lambda entries: entries[1:])
+
+
+def entries_of_the_first_choice(app) -> None:
+    """Every choice has the first one's entries."""
+
+    def change(body: dict) -> dict:
+        for choice in body["choices"]:
+            choice["logprobs"] = body["choices"][0]["logprobs"]
+        return body
+
+    answers(app, GENERATE, change)
+
+
+def last_alternative_dropped(app) -> None:
+    """A position lists one alternative less."""
+    _each_entry(app, lambda entry: entry["top_logprobs"].pop())
+
+
+def sampled_token_not_first(app) -> None:
+    """Alternatives come by likelihood, the sampled token among them."""
+    _each_entry(app, lambda entry: entry["top_logprobs"].sort(key=lambda one: -one["logprob"]))
+
+
+def alternatives_by_id(app) -> None:
+    """Alternatives come in the order of their ids."""
+    _each_entry(app, lambda entry: entry["top_logprobs"].sort(key=lambda one: one["token_id"]))
+
+
+def sampled_token_listed_twice(app) -> None:
+    """The sampled token is listed as an alternative once more."""
+    _each_entry(app, lambda entry: entry["top_logprobs"].append(dict(entry["top_logprobs"][0])))
+
+
+def alternatives_of_the_vocabulary_lost(app) -> None:
+    """logprobs -1, the whole vocabulary, gives 20 alternatives."""
+
+    def change(entry: dict) -> None:
+        entry["top_logprobs"] = entry["top_logprobs"][:20]
+
+    _each_entry(app, change)
+
+
+def made_without_being_asked(app) -> None:
+    """A request without logprobs gets an empty list of them."""
+
+    def change(choice: dict) -> None:
+        if choice.get("logprobs") is None:
+            choice["logprobs"] = {"content": []}
+
+    answers(app, GENERATE, each_choice(change))
+
+
+# Names
+
+
+def split_characters_replaced(app) -> None:
+    """At generate a token is named by itself, so that a split character is U+FFFD."""
+    from impl import compat
+
+    def name(honest, token_id, logprob, tokenizer):
+        return honest(token_id, None, tokenizer)
+
+    replace(app, module_of(compat.ServingTokens), _logprob_token=name)
+
+
+def derendered_split_characters_replaced(app) -> None:
+    """At derender a token is named by itself, so that a split character is U+FFFD."""
+    outer = module_of(type(app.state.serving_derender.online_derenderer))
+
+    def corrected(honest, token_id, context_token_ids, tokenizer):
+        return tokenizer.decode([token_id])
+
+    replace(app, outer, _correct_decoded_token=corrected)
+
+
+def candidates_named_as_the_sampled_token(app) -> None:
+    """At chat derender each alternative has the sampled token's name."""
+
+    def change(choice: dict) -> None:
+        for entry in ((choice.get("logprobs") or {}).get("content")) or ():
+            for candidate in entry["top_logprobs"]:
+                candidate["token"], candidate["bytes"] = entry["token"], entry["bytes"]
+
+    answers(app, CHAT_DERENDER, each_choice(change))
+
+
+def derendered_alternatives_uncut(app) -> None:
+    """Chat derender keeps more alternatives than the client asked for."""
+    outer = module_of(type(app.state.serving_derender.online_derenderer))
+    replace(app, outer, _chat_top_logprobs_limit=lambda honest, request: None)
+
+
+# Prompt
+
+
+def _prompt(app, change) -> None:
+    def changed(body: dict) -> dict:
+        if body.get("prompt_logprobs"):
+            body["prompt_logprobs"] = change(body["prompt_logprobs"])
+        return body
+
+    answers(app, GENERATE, changed)
+
+
+def prompt_null_left_out(app) -> None:
+    """prompt_logprobs begin with the second token."""
+    _prompt(app, lambda positions: positions[1:])
+
+
+def prompt_null_is_empty(app) -> None:
+    """The first of prompt_logprobs is an empty map instead of null."""
+    _prompt(app, lambda positions: [{}, *positions[1:]])
+
+
+def prompt_off_by_one(app) -> None:
+    """Each prompt token has the entry of the one after."""
+    _prompt(app, lambda positions: [None, *positions[2:], *positions[-1:]])
+
+
+def prompt_null_at_the_end(app) -> None:
+    """The null of prompt_logprobs stands last."""
+    _prompt(app, lambda positions: [*positions[1:], None])
+
+
+def prompt_token_not_in_its_entry(app) -> None:
+    """An entry of prompt_logprobs holds the best candidates alone, not the prompt's token."""
+
+    def change(positions: list) -> list:
+        return [
+            position and {key: one for key, one in position.items() if one["rank"] <= 1}
+            for position in positions
+        ]
+
+    _prompt(app, change)
+
+
+def prompt_keyed_by_text(app) -> None:
+    """prompt_logprobs are keyed by decoded tokens."""
+
+    def change(positions: list) -> list:
+        return [
+            position and {one["decoded_token"]: one for one in position.values()}
+            for position in positions
+        ]
+
+    _prompt(app, change)
+
+
+def prompt_made_without_being_asked(app) -> None:
+    """Without prompt_logprobs in the request the field is an empty list."""
+
+    def change(body: dict) -> dict:
+        return {**body, "prompt_logprobs": body.get("prompt_logprobs") or []}
+
+    answers(app, GENERATE, change)
