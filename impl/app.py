@@ -10,18 +10,26 @@ import inspect
 import operator
 import os
 from argparse import Namespace
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 
-from impl import compat
-from impl.protocol import HAS_DERENDER_MODE, GenerateRequest, with_open_experts
+from impl import compat, older_derender
+from impl.protocol import (
+    FILLS_CONTEXT,
+    HAS_DERENDER_MODE,
+    GenerateRequest,
+    derender_body,
+)
 from impl.render import ServingRender
 from impl.routed_experts import ENCODINGS
 from impl.serving_tokens import ServingTokens
 
 ROUTED_EXPERTS_OPTION = "TOKENWIRE_ROUTED_EXPERTS"
+# What app.state calls the render handler up to 0.24.0.
+OLDER_RENDER = "openai_serving_render"
 
 
 def install(app: FastAPI) -> None:
@@ -54,13 +62,25 @@ class Plugin:
 def _replace_handlers(state: Any, args: Namespace) -> None:
     encoding = _routed_experts_encoding()
     _adopt(state, "serving_tokens", ServingTokens, routed_experts_encoding=encoding)
-    _adopt(state, "serving_render", ServingRender)
     # Derender came with 0.24.0.
-    if compat.has("ServingDerender"):
-        from impl.derender import ServingDerender
+    if not compat.has("derender_chat_route"):
+        _adopt(state, OLDER_RENDER, ServingRender)
+        return
+    from impl.derender import ServingDerender
 
-        flag = args.return_tokens_as_token_ids
+    flag = args.return_tokens_as_token_ids
+    if compat.ServingDerender is compat.ServingRender:
+        both = _render_and_derender(ServingDerender)
+        _adopt(state, OLDER_RENDER, both, return_tokens_as_token_ids=flag)
+    else:
+        _adopt(state, "serving_render", ServingRender)
         _adopt(state, "serving_derender", ServingDerender, return_tokens_as_token_ids=flag)
+
+
+@functools.cache
+def _render_and_derender(derender: type) -> type:
+    """One handler for both, as 0.24.0 has it."""
+    return type("ServingRenderAndDerender", (ServingRender, derender), {})
 
 
 def _adopt(state: Any, name: str, cls: Any, **extra: Any) -> None:
@@ -84,7 +104,8 @@ def _routed_experts_encoding() -> str:
 
 def _replace_routes(app: FastAPI) -> None:
     """Give the routes whose body differs from vLLM's our body model, and keep vLLM's own code."""
-    if HAS_DERENDER_MODE:
+    # Where the reference reads something in the body that vLLM's body model does not keep.
+    if HAS_DERENDER_MODE or not FILLS_CONTEXT:
         generate = _with_body(compat.generate_route, GenerateRequest)
         _replace_route(
             app, compat.generate_route, compat.with_cancellation(compat.load_aware_call(generate))
@@ -93,17 +114,26 @@ def _replace_routes(app: FastAPI) -> None:
         if not compat.has(name):
             continue
         stock = getattr(compat, name)
-        full_and_streamed = get_args(inspect.signature(stock).parameters["request"].annotation)
-        body = functools.reduce(operator.or_, map(with_open_experts, full_and_streamed))
-        _replace_route(app, stock, _with_body(stock, body))
+        annotation = inspect.signature(stock).parameters["request"].annotation
+        # Streamed bodies came with 0.27.1; before, there is one model and no union.
+        full_and_streamed = get_args(annotation) or (annotation,)
+        body = functools.reduce(operator.or_, map(derender_body, full_and_streamed))
+        endpoint = _with_body(stock, body)
+        if older_derender.DROPS_LOGPROBS and name == "derender_completions_route":
+            endpoint = _with_body(stock, body, older_derender.with_text_offset)
+        _replace_route(app, stock, endpoint)
 
 
-def _with_body(stock: Any, body: Any) -> Any:
-    """A route's own code without its decorators, over another body model."""
+def _with_body(stock: Any, body: Any, complete: Callable[[Any, Any], Any] | None = None) -> Any:
+    """A route's own code without its decorators, over another body model.
+
+    `complete(answer, request)`, when given, has the last word on what is answered.
+    """
     stock_code = inspect.unwrap(stock)
 
     async def endpoint(request: body, raw_request: Request) -> Any:
-        return await stock_code(request, raw_request)
+        answer = await stock_code(request, raw_request)
+        return complete(answer, request) if complete else answer
 
     return endpoint
 
@@ -112,11 +142,14 @@ def _replace_route(app: FastAPI, stock: Any, endpoint: Any) -> None:
     """Serve `endpoint` where the app serves `stock`; nothing to do where it does not.
 
     The place in the list is kept, because in some releases the first match wins and a plugin's
-    routes come last.
+    routes come last. A FastAPI that keeps included routers whole (0.165) has one object for them in
+    every app, so ours is put before the router instead of into it.
     """
-    for position, route in enumerate(app.router.routes):
-        if isinstance(route, APIRoute) and route.endpoint is stock:
-            app.router.routes[position] = APIRoute(
+    for position, entry in enumerate(app.router.routes):
+        for route in _routes_in(entry):
+            if route.endpoint is not stock:
+                continue
+            ours = APIRoute(
                 route.path,
                 endpoint,
                 methods=route.methods,
@@ -126,4 +159,16 @@ def _replace_route(app: FastAPI, stock: Any, endpoint: Any) -> None:
                 responses=route.responses,
                 response_model=None,
             )
+            end = position + 1 if entry is route else position
+            app.router.routes[position:end] = [ours]
             app.openapi_schema = None
+            return
+
+
+def _routes_in(entry: Any) -> Iterator[APIRoute]:
+    """An entry of an app's list of routes: a route, or a router that holds some."""
+    if isinstance(entry, APIRoute):
+        yield entry
+    elif (router := getattr(entry, "original_router", None)) is not None:
+        for inner in router.routes:
+            yield from _routes_in(inner)

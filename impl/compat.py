@@ -12,21 +12,53 @@ _TOKENS = "vllm.entrypoints.scale_out.token_in_token_out"
 _BASE = "vllm.entrypoints.generate.base"
 _CHAT = "vllm.entrypoints.openai.chat_completion"
 _SERVE = "vllm.entrypoints.serve"
+# Where 0.24.0 and older keep generate, and render with derender.
+_DISAGG = f"{_SERVE}.disagg"
+_RENDER = f"{_SERVE}.render"
+_OPENAI_ENGINE = "vllm.entrypoints.openai.engine.protocol"
+_UTILS = "vllm.entrypoints.utils"
 
 # Name here -> places as "module:name", the newest release's first.
 _PLACES: dict[str, tuple[str, ...]] = {
-    # The three handlers in app.state, and the body and route of generate (0.25.1 and later).
-    "ServingTokens": (f"{_TOKENS}.serving:ServingTokens",),
-    "ServingRender": ("vllm.entrypoints.scale_out.render.serving:ServingRender",),
-    "ServingDerender": ("vllm.entrypoints.scale_out.derender.serving:ServingDerender",),
-    "GenerateRequest": (f"{_TOKENS}.protocol:GenerateRequest",),
-    "generate_route": (f"{_TOKENS}.api_router:generate",),
+    # The three handlers in app.state, the body of generate, and the replaced routes.
+    "ServingTokens": (f"{_TOKENS}.serving:ServingTokens", f"{_DISAGG}.serving:ServingTokens"),
+    "ServingRender": (
+        "vllm.entrypoints.scale_out.render.serving:ServingRender",
+        f"{_RENDER}.serving:OpenAIServingRender",
+    ),
+    # 0.24.0 derenders in its render handler; older releases have that class and no derender.
+    "ServingDerender": (
+        "vllm.entrypoints.scale_out.derender.serving:ServingDerender",
+        f"{_RENDER}.serving:OpenAIServingRender",
+    ),
+    "GenerateRequest": (
+        f"{_TOKENS}.protocol:GenerateRequest",
+        f"{_DISAGG}.protocol:GenerateRequest",
+    ),
+    "generate_route": (f"{_TOKENS}.api_router:generate", f"{_DISAGG}.api_router:generate"),
     "derender_chat_route": (
         "vllm.entrypoints.scale_out.derender.api_router:derender_chat_completion",
+        f"{_RENDER}.api_router:derender_chat_completion",
     ),
     "derender_completions_route": (
         "vllm.entrypoints.scale_out.derender.api_router:derender_completion",
+        f"{_RENDER}.api_router:derender_completion",
     ),
+    # What the reference completes in older releases (see impl.older_generate, impl.older_derender).
+    "GenerateResponseChoice": (
+        f"{_TOKENS}.protocol:GenerateResponseChoice",  # until 0.31.0
+        f"{_DISAGG}.protocol:GenerateResponseChoice",
+    ),
+    "GenerateResponseStreamChoice": (
+        f"{_TOKENS}.protocol:GenerateResponseStreamChoice",  # until 0.31.0
+        f"{_DISAGG}.protocol:GenerateResponseStreamChoice",
+    ),
+    "DerenderStreamState": (f"{_TOKENS}.protocol:DerenderStreamState",),
+    "resolve_logprobs": ("vllm.renderers.online_derenderer:_resolve_logprobs",),
+    "completion_logprobs": (
+        "vllm.renderers.online_derenderer:_convert_chat_logprobs_to_completion_logprobs",
+    ),
+    "get_max_tokens": (f"{_SERVE}.utils.api_utils:get_max_tokens", f"{_UTILS}:get_max_tokens"),
     # Derender mode of generate (0.33.0 and later).
     "ParseContext": (f"{_TOKENS}.protocol:ParseContext",),
     "ChatStreamProcessor": (f"{_CHAT}.stream_processor:ChatStreamProcessor",),
@@ -42,13 +74,20 @@ _PLACES: dict[str, tuple[str, ...]] = {
     # 0.33.0).
     "completion_top_logprobs_limit": (f"{_BASE}.serving:completion_top_logprobs_limit",),
     # Common parts.
-    "ErrorResponse": (f"{_SERVE}.engine.protocol:ErrorResponse",),
+    "ErrorResponse": (
+        f"{_SERVE}.engine.protocol:ErrorResponse",
+        f"{_OPENAI_ENGINE}:ErrorResponse",  # until 0.28.0
+    ),
     "PromptTokenUsageInfo": (f"{_SERVE}.engine.protocol:PromptTokenUsageInfo",),
     "UsageInfo": (f"{_SERVE}.engine.protocol:UsageInfo",),
-    "load_aware_call": (f"{_SERVE}.utils.api_utils:load_aware_call",),
+    "load_aware_call": (f"{_SERVE}.utils.api_utils:load_aware_call", f"{_UTILS}:load_aware_call"),
     "should_include_usage": (f"{_SERVE}.utils.api_utils:should_include_usage",),
-    "with_cancellation": (f"{_SERVE}.utils.api_utils:with_cancellation",),
+    "with_cancellation": (
+        f"{_SERVE}.utils.api_utils:with_cancellation",
+        f"{_UTILS}:with_cancellation",
+    ),
     "GenerationError": ("vllm.exceptions:GenerationError",),
+    "CompletionOutput": ("vllm.outputs:CompletionOutput",),
     "RequestOutputKind": ("vllm.sampling_params:RequestOutputKind",),
     "init_logger": ("vllm.logger:init_logger",),
 }

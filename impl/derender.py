@@ -7,7 +7,7 @@ position.
 
 from typing import Any
 
-from impl import compat
+from impl import compat, older_derender
 
 
 class ServingDerender(compat.ServingDerender):
@@ -30,6 +30,8 @@ class ServingDerender(compat.ServingDerender):
 
     async def derender_chat_stream_response(self, request: Any) -> Any:
         response = await super().derender_chat_stream_response(request)
+        if older_derender.DROPS_LOGPROBS and not isinstance(response, compat.ErrorResponse):
+            older_derender.restore_chat_logprobs(self, request, response[0])
         if not isinstance(response, compat.ErrorResponse) and self._wants_placeholders(
             request.chat_request
         ):
@@ -54,6 +56,8 @@ class ServingDerender(compat.ServingDerender):
 
     async def derender_completion_stream_response(self, request: Any) -> Any:
         response = await super().derender_completion_stream_response(request)
+        if older_derender.DROPS_LOGPROBS and not isinstance(response, compat.ErrorResponse):
+            older_derender.restore_completion_logprobs(self, request, response[0])
         client_request = request.completion_request
         if not isinstance(response, compat.ErrorResponse) and self._wants_placeholders(
             client_request
@@ -64,7 +68,7 @@ class ServingDerender(compat.ServingDerender):
                 end = _rename_completion_logprobs(
                     choice.logprobs, source.logprobs, client_request, start
                 )
-                if end is not None:
+                if end is not None and not older_derender.DROPS_LOGPROBS:
                     # The next chunk counts on from the placeholders' length, not from the decoded
                     # text's.
                     state.logprob_text_offset = end
@@ -72,7 +76,8 @@ class ServingDerender(compat.ServingDerender):
 
 
 def _placeholder(entry: Any) -> str:
-    return f"token_id:{entry.token_id}"
+    # Up to 0.31.0 the entries of generate are named by their placeholders already.
+    return f"token_id:{entry.token_id}" if hasattr(entry, "token_id") else entry.token
 
 
 def _rename_chat_logprobs(choices: list[Any], sources: list[Any]) -> None:

@@ -6,17 +6,21 @@ from typing import Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
+    ModelWrapValidatorHandler,
     PrivateAttr,
     SerializerFunctionWrapHandler,
     StrictBool,
     create_model,
     field_serializer,
     model_serializer,
+    model_validator,
 )
 
-from impl import compat
+from impl import compat, older_derender
 
 HAS_DERENDER_MODE = compat.has("ParseContext")
+# Whether vLLM's body remembers that max_tokens was omitted (0.22.1 and later).
+FILLS_CONTEXT = hasattr(compat.GenerateRequest, "is_sampling_param_provided")
 
 if HAS_DERENDER_MODE:
 
@@ -60,6 +64,17 @@ class GenerateRequest(compat.GenerateRequest):
     if HAS_DERENDER_MODE:
         parse_context: ParseContext | None = compat.GenerateRequest.model_fields["parse_context"]
 
+    if not FILLS_CONTEXT:
+        _omits_max_tokens: bool = PrivateAttr(default=False)
+
+        @model_validator(mode="wrap")
+        @classmethod
+        def _note_max_tokens(cls, data: Any, handler: ModelWrapValidatorHandler) -> Any:
+            request = handler(data)
+            given = data.get("sampling_params") if isinstance(data, dict) else None
+            request._omits_max_tokens = isinstance(given, dict) and "max_tokens" not in given
+            return request
+
     # Set on the copy that vLLM's checks see of a streamed derender-mode request.
     _streams_derender: bool = PrivateAttr(default=False)
 
@@ -90,22 +105,37 @@ def with_encoded_experts(response: Any, encode: Callable[[str], str | dict[str, 
     """A full generate answer with every choice's `routed_experts`, as vLLM wrote it, re-encoded."""
     if all(choice.routed_experts is None for choice in response.choices):
         return response
+    return with_experts(
+        response,
+        {
+            choice.index: encode(choice.routed_experts)
+            for choice in response.choices
+            if choice.routed_experts is not None
+        },
+    )
+
+
+def with_experts(response: Any, experts: dict[int, str | dict[str, Any]]) -> BaseModel:
+    """A full generate answer with `routed_experts`: by choice index as given, else as it was."""
+    if not response.choices:
+        return response
     response_type, choice_type = _types_with_open_experts(type(response), type(response.choices[0]))
     choices = []
     for choice in response.choices:
         values = dict(choice)
-        if choice.routed_experts is not None:
-            values["routed_experts"] = encode(choice.routed_experts)
+        if choice.index in experts:
+            values["routed_experts"] = experts[choice.index]
         choices.append(choice_type.model_construct(choice.model_fields_set, **values))
     return response_type.model_construct(
         response.model_fields_set, **(dict(response) | {"choices": choices})
     )
 
 
-def with_open_experts(derender_request: type[BaseModel]) -> type[BaseModel]:
+def derender_body(derender_request: type[BaseModel]) -> type[BaseModel]:
     """A derender body that takes generate's answers in whichever encoding their experts are.
 
     Derender does not read them, but vLLM's body refuses an answer whose experts are no string.
+    In releases that drop logprobs of a stream, its state is ours too.
     """
     fields: dict[str, Any] = {}
     for name, field in derender_request.model_fields.items():
@@ -114,6 +144,8 @@ def with_open_experts(derender_request: type[BaseModel]) -> type[BaseModel]:
         elif name == "generate_responses":
             (answer,) = get_args(field.annotation)
             fields[name] = (list[_answer_with_open_experts(answer)], field)
+        elif name == "stream_state" and older_derender.DROPS_LOGPROBS:
+            fields[name] = (older_derender.DerenderStreamState | None, field)
     return create_model(derender_request.__name__, __base__=derender_request, **fields)
 
 

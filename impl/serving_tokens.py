@@ -2,7 +2,7 @@
 
 What stock already does right is left to it: `X-data-parallel-rank` reaches the engine, a client
 that goes away aborts its engine request, an omitted `max_tokens` fills the context, tokens and
-text modes.
+text modes. What older releases leave out of that is added by `impl.older_generate`.
 """
 
 import copy
@@ -10,13 +10,13 @@ import functools
 from collections.abc import AsyncGenerator
 from typing import Any, Self
 
-from impl import compat
+from impl import compat, older_generate
 from impl.derender_stream import derender_stream
 from impl.protocol import with_encoded_experts
 from impl.routed_experts import Encoding, reencode, reencode_stream, routed_experts_start
 
 
-class ServingTokens(compat.ServingTokens):
+class ServingTokens(older_generate.completed()):
     """vLLM's generate handler. `routed_experts_encoding` is the server's option, see `impl.app`."""
 
     routed_experts_encoding: Encoding = "npy"
