@@ -25,7 +25,11 @@ from fixtures.run import say
 
 ROUNDS = 300
 STARTS = 7
-BODY = {"model": "tiny", "token_ids": [20, 21, 22], "sampling_params": {"max_tokens": 8, "ignore_eos": True}}
+BODY = {
+    "model": "tiny",
+    "token_ids": [20, 21, 22],
+    "sampling_params": {"max_tokens": 8, "ignore_eos": True},
+}
 
 
 def spec(engine: str, number: int = 0) -> NodeSpec:

@@ -65,4 +65,7 @@ class PytestRun:
 
     def statuses(self) -> dict[str, str]:
         """Status by the case's own name."""
-        return {case["id"].rpartition("::")[2].partition("[")[0]: case["status"] for case in self.report().cases}
+        return {
+            case["id"].rpartition("::")[2].partition("[")[0]: case["status"]
+            for case in self.report().cases
+        }

@@ -12,7 +12,9 @@ from reports import record
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_suite(pool_address: dict, folder: Path, *arguments: str, seconds: float = 600) -> record.Report:
+def run_suite(
+    pool_address: dict, folder: Path, *arguments: str, seconds: float = 600
+) -> record.Report:
     """Run pytest on an existing pool and return its report; raises ReportProblem without one."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--report-dir", folder, *arguments],
@@ -25,4 +27,6 @@ def run_suite(pool_address: dict, folder: Path, *arguments: str, seconds: float 
     try:
         return record.read(folder / "report.jsonl")
     except record.ReportProblem as problem:
-        raise record.ReportProblem(f"{problem}\n{done.stdout[-4000:]}{done.stderr[-2000:]}") from None
+        raise record.ReportProblem(
+            f"{problem}\n{done.stdout[-4000:]}{done.stderr[-2000:]}"
+        ) from None

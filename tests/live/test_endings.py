@@ -23,9 +23,14 @@ def test_each_ending_has_its_status(tmp_path):
         "test_node_is_replaced_after_a_death": "passed",
         "test_is_an_error": "error",
     }
-    messages = {case["id"].rpartition("::")[2]: case.get("message", "") for case in run.report().cases}
+    messages = {
+        case["id"].rpartition("::")[2]: case.get("message", "") for case in run.report().cases
+    }
     assert "ended with signal 9" in messages["test_node_dies[scripted]"]
-    assert "unrecognized arguments: --no-such-flag" in messages["test_is_an_error[scripted-no-such-flag]"]
+    assert (
+        "unrecognized arguments: --no-such-flag"
+        in messages["test_is_an_error[scripted-no-such-flag]"]
+    )
     assert run.nothing_left_within(10)
 
 
@@ -68,7 +73,10 @@ def test_a_killed_controller_leaves_nothing_but_finished_results(tmp_path, sent)
     ("arguments", "sentence"),
     [
         (["--vllm", "0.99.0"], "vLLM release '0.99.0' is not known here"),
-        (["--impl", "nonsense"], "--impl 'nonsense' is none of reference, stock and MODULE:CALLABLE."),
+        (
+            ["--impl", "nonsense"],
+            "--impl 'nonsense' is none of reference, stock and MODULE:CALLABLE.",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, sentence):

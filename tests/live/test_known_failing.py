@@ -8,7 +8,9 @@ import tomli_w
 from fixtures.outcome import SUITE
 from tests.live.sharing import run_suite
 
-CASE = "conformance/override/test_derender_chat.py::test_an_explicit_value_wins_over_the_server_flag"
+CASE = (
+    "conformance/override/test_derender_chat.py::test_an_explicit_value_wins_over_the_server_flag"
+)
 LISTED = tomllib.loads((SUITE / "known_failing.toml").read_text())["known_failing"]
 
 
@@ -38,14 +40,18 @@ def test_listed_faults_leave_the_exit_code_0(stock):
 
 
 def test_an_entry_taken_off_makes_the_run_fail(stock):
-    others = [entry for entry in LISTED if not entry["requirement"].startswith("override.derender-chat")]
+    others = [
+        entry for entry in LISTED if not entry["requirement"].startswith("override.derender-chat")
+    ]
     report = stock(others)
     assert "failed" in statuses(report)
     assert report.footer["exit_code"] == 1
 
 
 def test_a_listed_case_that_passes_makes_the_run_fail(stock):
-    passing = dict(LISTED[0], requirement="override.derender-chat.explicit-wins", target="stock@*", cases="*")
+    passing = dict(
+        LISTED[0], requirement="override.derender-chat.explicit-wins", target="stock@*", cases="*"
+    )
     report = stock([passing])
     messages = [case["message"] for case in report.cases if case["status"] == "failed"]
     assert any("listed as known failing" in message for message in messages)

@@ -90,8 +90,13 @@ def test_an_implementation_that_cannot_be_imported_is_shown(pool):
 def test_a_render_node_renders_and_does_not_generate(pool):
     lease = Lease(pool.address, spec("none", role="render"))
     chat = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
-    assert httpx.post(f"{lease.url}/v1/chat/completions/render", json=chat, timeout=60).status_code == 200
-    assert httpx.post(f"{lease.url}/inference/v1/generate", json=BODY, timeout=60).status_code == 404
+    assert (
+        httpx.post(f"{lease.url}/v1/chat/completions/render", json=chat, timeout=60).status_code
+        == 200
+    )
+    assert (
+        httpx.post(f"{lease.url}/inference/v1/generate", json=BODY, timeout=60).status_code == 404
+    )
     lease.close()
 
 
