@@ -64,7 +64,10 @@ async def test_a_list_costs_one_scoring_call(wire, engine, node):
 @requirement("clients.teacher-logprobs.no-made-up-value")
 @pytest.mark.parametrize("value", ["-inf", "nan"])
 async def test_a_value_that_is_no_number_is_an_error(wire, engine, node, value):
-    """-inf arrives as -9999.0; NaN as that, or as the server's refusal. Neither becomes a float."""
+    """-inf arrives as -9999.0; NaN as that, or as the server's refusal. Neither becomes a float,
+    and the same rows with a number become the list.
+    """
+    assert await score(wire, await scripted(engine, ROWS)) == [0.0, -1.5, -0.5, -2.5, -4.0]
     problem = await score(wire, await scripted(engine, [ROWS[0], [[9, value, 1]], *ROWS[2:]]))
     if value == "-inf":
         assert isinstance(problem, UnusableLogprobError)

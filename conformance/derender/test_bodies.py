@@ -55,15 +55,39 @@ def answer_tail(node) -> dict:
     return body
 
 
-async def dated(call, *args, **fields) -> dict:
-    """The answer's body without `created`, which must lie within the call."""
-    before = int(time.time())
-    body = (await call(*args, **fields)).expect(200).json
-    assert before <= body.pop("created") <= time.time()
+def chunk_choice_tail(node) -> dict:
+    """The keys every derendered chunk's choice ends with."""
+    return {"token_ids": None} | ({"weight_versions": None} if since(node, "0.33.0") else {})
+
+
+def chunk_tail(node) -> dict:
+    """The keys every derendered chunk ends with."""
+    body = {"system_fingerprint": None}
+    if since(node, "0.28.0"):
+        body["metrics"] = None
+    if since(node, "0.33.0"):
+        body["kv_transfer_params"] = None
     return body
 
 
+async def dated(call, *args, **fields) -> dict:
+    """The body without `created` (a stream has it in its chunk), which must lie within the call."""
+    before = int(time.time())
+    body = (await call(*args, **fields)).expect(200).json
+    assert before <= body.get("chunk", body).pop("created") <= time.time()
+    return body
+
+
+async def streamed(call, **fields) -> dict:
+    """The chunk of a streamed answer without `created`; beside it is nothing but a state."""
+    body = await dated(call, stream=True, **fields)
+    assert body.keys() == {"chunk", "stream_state"}
+    assert isinstance(body["stream_state"], dict)
+    return body["chunk"]
+
+
 @requirement("derender.chat.body-exact")
+@capability("derender.chat")
 async def test_chat_body_is_exact(wire, node):
     """The whole chat.completion object, but for the clock."""
     body = await dated(wire.derender_chat, generate_response=response(HELLO), prompt_tokens=3)
@@ -89,6 +113,7 @@ async def test_chat_body_is_exact(wire, node):
 
 
 @requirement("derender.completions.body-exact")
+@capability("derender.completions")
 async def test_completions_body_is_exact(wire, node):
     """The whole text_completion object, but for the clock."""
     body = await dated(
@@ -116,29 +141,49 @@ async def test_completions_body_is_exact(wire, node):
 
 @requirement("derender.stream.body-exact")
 @capability("derender.chat.stream", "derender.completions.stream")
-async def test_streamed_chat_body_is_exact(wire):
-    """A first chunk: role and text in the delta, and a state to hand back."""
-    answer = await wire.derender_chat(stream=True, generate_chunk=chunk(HELLO))
-    body = answer.expect(200).json
-    assert body.keys() == {"chunk", "stream_state"}
-    part = body["chunk"]
-    assert (part["id"], part["object"], part["model"]) == ("r-1", "chat.completion.chunk", "tiny")
-    (choice,) = part["choices"]
-    assert choice["delta"] == {"role": "assistant", "content": "hello world", "reasoning": None}
-    names = ("index", "logprobs", "finish_reason", "stop_reason", "token_ids")
-    assert [choice[name] for name in names] == [0, None, None, None, None]
-    assert (part["usage"], isinstance(body["stream_state"], dict)) == (None, True)
+async def test_streamed_chat_body_is_exact(wire, node):
+    """A first chunk, whole but for the clock, and a state to hand back."""
+    part = await streamed(wire.derender_chat, generate_chunk=chunk(HELLO))
+    choice = {
+        "index": 0,
+        "delta": {"role": "assistant", "content": "hello world", "reasoning": None},
+        "logprobs": None,
+        "finish_reason": None,
+        "stop_reason": None,
+        **chunk_choice_tail(node),
+    }
+    tail = chunk_tail(node) | {"prompt_token_ids": None}
+    if since(node, "0.28.0"):
+        tail["prompt_text"] = None
+    assert part == {
+        "id": "r-1",
+        "object": "chat.completion.chunk",
+        "model": "tiny",
+        "choices": [choice],
+        "usage": None,
+        **tail,
+    }
 
 
 @requirement("derender.stream.body-exact")
 @capability("derender.chat.stream", "derender.completions.stream")
-async def test_streamed_completions_body_is_exact(wire):
+async def test_streamed_completions_body_is_exact(wire, node):
     """The same for completions."""
-    answer = await wire.derender_completions(stream=True, generate_chunk=chunk(HELLO, "stop"))
-    body = answer.expect(200).json
-    part = body["chunk"]
-    assert (part["id"], part["object"], part["model"]) == ("r-1", "text_completion", "tiny")
-    (choice,) = part["choices"]
-    names = ("index", "text", "logprobs", "finish_reason", "stop_reason", "token_ids")
-    assert [choice[name] for name in names] == [0, "hello world", None, "stop", None, None]
-    assert (part["usage"], isinstance(body["stream_state"], dict)) == (None, True)
+    part = await streamed(wire.derender_completions, generate_chunk=chunk(HELLO, "stop"))
+    choice = {
+        "index": 0,
+        "text": "hello world",
+        "logprobs": None,
+        "finish_reason": "stop",
+        "stop_reason": None,
+        "prompt_token_ids": None,
+        **chunk_choice_tail(node),
+    }
+    assert part == {
+        "id": "r-1",
+        "object": "text_completion",
+        "model": "tiny",
+        "choices": [choice],
+        "usage": None,
+        **chunk_tail(node),
+    }

@@ -43,6 +43,7 @@ async def judge(wire, route: str, within: dict, beyond: dict) -> None:
 
 
 @requirement("derender.bounds.token-ids")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_token_ids_up_to_the_context(wire, node, route):
     """As many ids as the context holds, in any choice."""
@@ -74,6 +75,7 @@ async def test_streamed_completions_ids_up_to_the_context(wire, node):
 
 
 @requirement("derender.bounds.prompt-ids")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_prompt_ids_up_to_the_context(wire, node, route):
     """prompt_token_ids are bounded like the output."""
@@ -84,6 +86,7 @@ async def test_prompt_ids_up_to_the_context(wire, node, route):
 
 
 @requirement("derender.bounds.sequences")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_choices_up_to_the_sequence_limit(wire, route):
     """As many choices as the server's sequence limit."""
@@ -91,6 +94,7 @@ async def test_choices_up_to_the_sequence_limit(wire, route):
 
 
 @requirement("derender.bounds.sequences")
+@capability("derender.completions")
 async def test_responses_up_to_the_sequence_limit(wire):
     """As many completions responses as the server's sequence limit."""
     within = await wire.derender_completions(generate_responses=[response([30])] * SEQUENCES)
@@ -99,6 +103,7 @@ async def test_responses_up_to_the_sequence_limit(wire):
 
 
 @requirement("derender.bounds.logprob-entries")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_logprob_entries_up_to_the_context(wire, node, route):
     """As many logprob entries as the context holds."""
@@ -111,6 +116,7 @@ async def test_logprob_entries_up_to_the_context(wire, node, route):
 
 
 @requirement("derender.bounds.alternatives")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_alternatives_beyond_what_generate_can_send(wire, node, route):
     """max_logprobs alternatives are taken; two more no generate node sends (CASES 28)."""
@@ -131,6 +137,7 @@ async def test_alternatives_beyond_what_generate_can_send(wire, node, route):
 
 
 @requirement("derender.bounds.prompt-logprobs")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_prompt_logprobs_up_to_the_context(wire, node, route):
     """prompt_logprobs are bounded like the prompt they belong to."""

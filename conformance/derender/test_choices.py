@@ -7,7 +7,7 @@ completions response, or rewrites finish_reason.
 import pytest
 
 from conformance.support import encode, response
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -15,6 +15,7 @@ REASONS = ["stop", "length", "abort"]
 
 
 @requirement("derender.chat.one-choice-per-output")
+@capability("derender.chat")
 async def test_chat_choices_keep_index_and_order(wire):
     """Three choices in the order they were given, also when that is not their index's order."""
     body = response(encode("a"), encode("é"), encode("🦊"))
@@ -25,6 +26,7 @@ async def test_chat_choices_keep_index_and_order(wire):
 
 
 @requirement("derender.completions.one-choice-per-output")
+@capability("derender.completions")
 async def test_completions_choices_are_numbered_through(wire):
     """Two prompts of two and one outputs: choices 0, 1, 2, and the first prompt's id."""
     bodies = [
@@ -37,6 +39,7 @@ async def test_completions_choices_are_numbered_through(wire):
 
 
 @requirement("derender.finish-reason.forwarded")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("reason", REASONS)
 async def test_finish_reason_is_forwarded(wire, reason):
     """Without a tool call both routes say what generate said."""
@@ -48,6 +51,7 @@ async def test_finish_reason_is_forwarded(wire, reason):
 
 
 @requirement("derender.token-ids.on-request")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("asked", [None, False, True])
 async def test_token_ids_are_returned_on_request_only(wire, asked):
     """return_token_ids gives the output's and the prompt's ids; otherwise both are null."""

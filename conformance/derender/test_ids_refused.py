@@ -7,7 +7,7 @@ to derender.
 import pytest
 
 from conformance.support import response
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("real"), Node("none", role="render")], indirect=True
@@ -33,6 +33,7 @@ BODIES = {
 
 
 @requirement("derender.ids.refused")
+@capability("derender.chat")
 @pytest.mark.parametrize("name", CHOICES)
 async def test_chat_without_sound_ids_is_refused(wire, name):
     """400 with an error object; a sound choice in its place is a 200."""
@@ -43,6 +44,7 @@ async def test_chat_without_sound_ids_is_refused(wire, name):
 
 
 @requirement("derender.ids.refused")
+@capability("derender.completions")
 @pytest.mark.parametrize("name", CHOICES)
 async def test_completion_without_sound_ids_is_refused(wire, name):
     """The same for completions, also when only the second response is at fault."""
@@ -54,6 +56,7 @@ async def test_completion_without_sound_ids_is_refused(wire, name):
 
 
 @requirement("derender.ids.refused")
+@capability("derender.completions")
 async def test_no_responses_at_all_are_refused(wire):
     """An empty list of responses, null, or one object in place of the list."""
     (await wire.derender_completions(generate_responses=[response([30])])).expect(200)
@@ -62,6 +65,7 @@ async def test_no_responses_at_all_are_refused(wire):
 
 
 @requirement("derender.ids.refused")
+@capability("derender.chat")
 @pytest.mark.parametrize("name", BODIES)
 async def test_chat_body_without_a_response_is_refused(wire, name):
     """A body of another form is a 400, not a server error."""
@@ -70,6 +74,7 @@ async def test_chat_body_without_a_response_is_refused(wire, name):
 
 
 @requirement("derender.older.accepted")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ["chat", "completions"])
 async def test_answer_of_an_older_node_is_accepted(wire, route):
     """The least an older generate node sent: request_id, choices, and nulls."""

@@ -63,12 +63,14 @@ async def both(wire, body: dict) -> list:
 
 
 @requirement("derender.logprobs.resolved")
+@capability("derender.chat", "derender.completions")
 async def test_logprobs_are_resolved(wire, node):
     """Both routes, compared whole: every candidate is kept, in the order it came."""
     assert await both(wire, response(scored(node, ROWS))) == [CHAT, COMPLETION]
 
 
 @requirement("derender.logprobs.resolved")
+@capability("derender.chat")
 async def test_each_choice_has_its_own_logprobs(wire, node):
     """The second choice's logprobs are not the first's."""
     body = response(scored(node, ROWS[:1]), scored(node, ROWS[1:]))
@@ -78,6 +80,7 @@ async def test_each_choice_has_its_own_logprobs(wire, node):
 
 
 @requirement("derender.logprobs.null-kept")
+@capability("derender.chat", "derender.completions")
 async def test_absent_logprobs_stay_null(wire):
     """No logprobs in, null out; also beside a choice that has some."""
     assert await both(wire, response([A])) == [None, None]
@@ -85,6 +88,7 @@ async def test_absent_logprobs_stay_null(wire):
 
 
 @requirement("derender.logprobs.null-kept")
+@capability("derender.chat")
 async def test_null_content_stays_null(wire):
     """Null content is null content, not an empty list."""
     body = response({"token_ids": [A], "logprobs": {"content": None}})
@@ -93,6 +97,7 @@ async def test_null_content_stays_null(wire):
 
 
 @requirement("derender.logprobs.split-character")
+@capability("derender.chat")
 @pytest.mark.parametrize("character", [E_ACUTE, FOX], ids=["two-bytes", "four-bytes"])
 async def test_split_character_is_named_by_its_last_token(wire, node, character):
     """The halves before are empty names, the last token has the character and its bytes."""
@@ -107,6 +112,7 @@ async def test_split_character_is_named_by_its_last_token(wire, node, character)
 
 
 @requirement("derender.logprobs.split-character")
+@capability("derender.chat")
 async def test_alternative_is_named_by_the_tokens_before_it(wire, node):
     """An alternative that would complete the character is named by the character."""
     start, end = E_ACUTE

@@ -32,6 +32,7 @@ def named(body: dict) -> tuple:
 
 
 @requirement("derender.model.optional")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", BODIES)
 @pytest.mark.parametrize("model", [OMIT, None, "tiny"], ids=["absent", "null", "given"])
 async def test_model_defaults_to_the_served_name(wire, node, route, model):
@@ -53,6 +54,7 @@ async def test_streamed_model_defaults_to_the_served_name(wire, node, route, mod
 
 
 @requirement("derender.model.unknown-not-found")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", BODIES)
 async def test_unknown_model_is_not_found(wire, route):
     """404 naming the model for one nobody serves; 200 for the same body with the served one."""

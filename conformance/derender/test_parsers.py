@@ -60,6 +60,7 @@ def read(choice: dict) -> tuple:
 
 
 @requirement("derender.parser.splits-the-output")
+@capability("derender.chat")
 @pytest.mark.parametrize("name", OUTPUTS)
 async def test_output_is_split_into_its_parts(wire, name):
     """Reasoning, content and calls, none with markup in it."""
@@ -72,6 +73,7 @@ async def test_output_is_split_into_its_parts(wire, name):
 
 
 @requirement("derender.parser.finish-reason")
+@capability("derender.chat")
 @pytest.mark.parametrize(("sent", "expected"), [("stop", "tool_calls"), ("length", "length")])
 async def test_finish_reason_of_a_tool_call(wire, sent, expected):
     """`stop` becomes `tool_calls`; `length` stays, for the call may be cut."""
@@ -82,6 +84,7 @@ async def test_finish_reason_of_a_tool_call(wire, sent, expected):
 
 
 @requirement("derender.parser.finish-reason")
+@capability("derender.chat")
 async def test_call_without_tools_in_the_request_is_text(wire):
     """Nobody asked for tools: the markup is content, finish_reason stays."""
     request = {"model": "tiny", "messages": REQUEST["messages"]}
@@ -93,6 +96,7 @@ async def test_call_without_tools_in_the_request_is_text(wire):
 
 
 @requirement("derender.parser.hidden-reasoning")
+@capability("derender.chat")
 async def test_hidden_reasoning_does_not_show(wire):
     """include_reasoning=false: no reasoning, no per-token data that would give it away."""
     tokens = {"return_token_ids": True}
@@ -110,6 +114,7 @@ async def test_hidden_reasoning_does_not_show(wire):
 
 
 @requirement("derender.parser.request-required")
+@capability("derender.chat")
 async def test_missing_chat_request_is_refused(wire):
     """400, never plain text with markup; 200 with the request."""
     body = output("<think>plan</think>answer")

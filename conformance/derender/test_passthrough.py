@@ -7,7 +7,7 @@ generate response.
 import pytest
 
 from conformance.support import response
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -23,6 +23,7 @@ PROMPT_LOGPROBS = [
 
 
 @requirement("derender.passthrough.kv-transfer-params")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("params", [TRANSFER, {}, None], ids=["object", "empty", "null"])
 async def test_transfer_params_go_through(wire, params):
     """Both routes return the object as it came, an empty one and null included."""
@@ -33,6 +34,7 @@ async def test_transfer_params_go_through(wire, params):
 
 
 @requirement("derender.passthrough.kv-transfer-params")
+@capability("derender.completions")
 async def test_transfer_params_of_several_responses_are_kept_only_if_equal(wire):
     """One answer has room for one object: equal ones are kept, different ones become null."""
     found = []
@@ -44,6 +46,7 @@ async def test_transfer_params_of_several_responses_are_kept_only_if_equal(wire)
 
 
 @requirement("derender.passthrough.prompt-logprobs-chat")
+@capability("derender.chat")
 async def test_chat_prompt_logprobs_go_through(wire):
     """The list as it came: its nulls, keys, numbers and names."""
     body = response([30], prompt_logprobs=PROMPT_LOGPROBS)
@@ -52,6 +55,7 @@ async def test_chat_prompt_logprobs_go_through(wire):
 
 
 @requirement("derender.passthrough.prompt-logprobs-completions")
+@capability("derender.completions")
 async def test_completions_prompt_logprobs_go_through(wire):
     """Each choice has its own response's list."""
     bodies = [response([30], [31], prompt_logprobs=PROMPT_LOGPROBS), response([32])]

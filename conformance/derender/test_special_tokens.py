@@ -7,7 +7,7 @@ skip_special_tokens=false.
 import pytest
 
 from conformance.support import END_OF_TEXT, IM_START, encode, response
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -32,6 +32,7 @@ async def texts(wire, fields: dict | None) -> list[str]:
 
 
 @requirement("derender.special-tokens.left-out")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("name", BY_DEFAULT)
 async def test_special_tokens_are_left_out(wire, name):
     """By default every special token goes, and a tag that is none stays."""
@@ -39,6 +40,7 @@ async def test_special_tokens_are_left_out(wire, name):
 
 
 @requirement("derender.special-tokens.kept-on-request")
+@capability("derender.chat", "derender.completions")
 async def test_special_tokens_are_kept_on_request(wire):
     """skip_special_tokens=false keeps them all."""
     kept = "a<|im_start|>b<|endoftext|><think>c"
@@ -46,6 +48,7 @@ async def test_special_tokens_are_kept_on_request(wire):
 
 
 @requirement("derender.special-tokens.kept-on-request")
+@capability("derender.chat")
 async def test_end_of_text_goes_and_comes_back(wire):
     """The tokenizer's own padding token is left out by default and kept on request."""
     body = response([*encode("a"), END_OF_TEXT, *encode("b")])

@@ -54,6 +54,7 @@ async def streamed(wire, route: str, pieces: list[list[int]]) -> list:
 
 
 @requirement("derender.text.equals-decode")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", TEXTS)
 async def test_full_text_is_the_text(wire, route, name):
@@ -88,6 +89,7 @@ async def test_text_does_not_depend_on_the_chunking(wire, route, data):
 
 
 @requirement("derender.text.no-broken-character")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("kept", [1, 2, 3])
 async def test_unfinished_character_at_the_end_is_left_out(wire, route, kept):
@@ -99,6 +101,7 @@ async def test_unfinished_character_at_the_end_is_left_out(wire, route, kept):
 
 
 @requirement("derender.text.no-broken-character")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_bytes_that_are_no_text_stay_marked(wire, route):
     """A lone continuation byte before a letter is a replacement character, as a decoder has it."""
@@ -107,6 +110,7 @@ async def test_bytes_that_are_no_text_stay_marked(wire, route):
 
 
 @requirement("derender.text.prompt-seed-adds-nothing")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_prompt_ids_do_not_show_in_the_text(wire, route):
     """prompt_token_ids only seed the decoder: the prompt's own text stays out of the answer."""

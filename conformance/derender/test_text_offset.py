@@ -26,6 +26,7 @@ def scored(node, token_ids) -> list[dict]:
 
 
 @requirement("derender.completions.text-offset")
+@capability("derender.completions")
 @pytest.mark.parametrize("name", OFFSETS)
 async def test_offsets_are_in_characters(wire, node, name):
     """The first offset is 0 and each token moves it by its own text."""

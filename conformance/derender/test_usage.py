@@ -7,7 +7,7 @@ choice, or sums prompts wrongly.
 import pytest
 
 from conformance.support import response
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -21,6 +21,7 @@ def counts(answer) -> tuple:
 
 
 @requirement("derender.usage.counted")
+@capability("derender.chat")
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -38,6 +39,7 @@ async def test_chat_usage_counts_prompt_and_ids(wire, fields, expected):
 
 
 @requirement("derender.usage.counted")
+@capability("derender.chat")
 async def test_chat_usage_counts_every_choice(wire):
     """Two choices of three and one ids: four completion tokens."""
     answer = await wire.derender_chat(
@@ -47,6 +49,7 @@ async def test_chat_usage_counts_every_choice(wire):
 
 
 @requirement("derender.usage.counted")
+@capability("derender.chat")
 async def test_ids_without_text_are_counted(wire):
     """An end token and the halves of a character are tokens, whatever their text."""
     body = response({"token_ids": [30, 134, 2], "finish_reason": "stop"})
@@ -54,6 +57,7 @@ async def test_ids_without_text_are_counted(wire):
 
 
 @requirement("derender.usage.summed")
+@capability("derender.completions")
 @pytest.mark.parametrize(
     ("fields", "prompt"),
     [({}, 0), ({"prompt_tokens": [5, 7]}, 12), ({"prompt_tokens": [0, 7]}, 7)],
@@ -67,6 +71,7 @@ async def test_completions_usage_is_summed_over_responses(wire, fields, prompt):
 
 
 @requirement("derender.usage.refused")
+@capability("derender.completions")
 @pytest.mark.parametrize("wrong", [[5], [5, 7, 9], []], ids=["too-few", "too-many", "none"])
 async def test_prompt_counts_of_another_length_are_refused(wire, wrong):
     """One count per response: 400 otherwise, 200 for the right length."""
@@ -85,6 +90,7 @@ async def counted(wire, route: str, count):
 
 
 @requirement("derender.usage.refused")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ["chat", "completions"])
 @pytest.mark.parametrize("wrong", [1.5, "five"], ids=["fraction", "text"])
 async def test_count_that_is_no_integer_is_refused(wire, route, wrong):
@@ -94,6 +100,7 @@ async def test_count_that_is_no_integer_is_refused(wire, route, wrong):
 
 
 @requirement("derender.usage.negative-refused")
+@capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", ["chat", "completions"])
 @pytest.mark.parametrize("wrong", [-1, -5], ids=["minus-one", "minus-five"])
 async def test_negative_prompt_count_is_refused(wire, route, wrong):

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 
-from fixtures.nodes.script import Engine
 from fixtures.wire import Exchange, Wire
 
 PROMPT = [20, 21, 22]
@@ -68,14 +67,6 @@ async def running(call: Coroutine) -> AsyncIterator[asyncio.Task[Exchange]]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-async def seen(engine: Engine, script: str, event: str) -> dict:
-    """The engine's first event of that kind; AssertionError when it does not come in time."""
-    try:
-        return await engine.wait_for(script, event)
-    except TimeoutError as missing:
-        raise AssertionError(str(missing)) from None
 
 
 def choices_of(answer: Exchange) -> list[dict]:

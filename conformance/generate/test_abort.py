@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conformance.generate import DELTA_KEYS, PROMPT, refused, running, seen
+from conformance.generate import DELTA_KEYS, PROMPT, refused, running
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import hang, output, step
 
@@ -47,7 +47,7 @@ async def hanging(wire, engine, steps, n=1, stream=False):
     sent = {"token_ids": PROMPT, "sampling_params": params, "request_id": client_id}
     send = wire.generate_stream if stream else wire.generate
     async with running(send(sent, script=script, timeout=20)) as answer:
-        await seen(engine, script, "hanging")
+        await engine.wait_for(script, "hanging")
         yield Hanging(client_id, f"generate-tokens-{client_id}", script, answer)
 
 
@@ -96,7 +96,7 @@ async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
     async with hanging(wire, engine, [first], n=n, stream=stream) as request:
         await abort(wire, request.id)
         answer = await request.answer
-        await seen(engine, request.script, "generate_end")
+        await engine.wait_for(request.script, "generate_end")
         calls = await engine.calls(request.script)
     bodies = answer.chunks if stream else [answer.expect(200).json]
     ends = {
@@ -115,7 +115,7 @@ async def test_the_other_request_goes_on(wire, engine):
     sent = {"token_ids": PROMPT, "sampling_params": PARAMS}
     async with running(wire.generate(sent, script=name)) as other:
         async with hanging(wire, engine, [output(token_ids=[50])]) as request:
-            await seen(engine, name, "add_request")
+            await engine.wait_for(name, "add_request")
             await abort(wire, f"generate-tokens-{uuid.uuid4().hex}")
             await abort(wire, request.id)
             aborted = await request.answer

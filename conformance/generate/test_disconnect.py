@@ -4,7 +4,7 @@ choices.
 
 import pytest
 
-from conformance.generate import PROMPT, running, seen, still_answers
+from conformance.generate import PROMPT, running, still_answers
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
 
@@ -22,7 +22,7 @@ def scripted(n):
 
 async def is_aborted(engine, name, n):
     """The engine was told to drop every choice, and the request's generator is closed."""
-    end = await seen(engine, name, "generate_end")
+    end = await engine.wait_for(name, "generate_end")
     assert end["how"] in ("CancelledError", "GeneratorExit")
     aborted = [
         index
@@ -58,7 +58,7 @@ async def test_leaving_a_full_request_aborts(wire, engine, n):
     params = {"max_tokens": 64, "n": n, "temperature": 1.0, "ignore_eos": True}
     sent = {"token_ids": PROMPT, "sampling_params": params}
     async with running(wire.generate(sent, script=name)):
-        await seen(engine, name, "hanging")
+        await engine.wait_for(name, "hanging")
     await is_aborted(engine, name, n)
     await still_answers(wire)
 

@@ -169,6 +169,38 @@ async def test_logprobs_name_decoded_tokens(wire, engine, stream):
 
 
 @SCRIPTED
+@requirement("generate.output-mode.text.logprobs-decoded")
+@capability("output-mode.text")
+@pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
+async def test_logprobs_name_a_split_character_when_complete(wire, engine, stream):
+    """The first half of a character has an empty name and no bytes, the second the character and
+    all of its bytes; the same for the candidates.
+    """
+    first, second = encode("é")
+    name = await engine.script(
+        [
+            output(token_ids=[first], logprobs=[[[first, -0.5, 1]]]),
+            output(token_ids=[second], logprobs=[[[second, -1.5, 1]]], finish_reason="length"),
+        ]
+    )
+    fields = {
+        "token_ids": PROMPT,
+        "sampling_params": {"max_tokens": 2, "logprobs": 1},
+        "script": name,
+        "output_mode": "text",
+    }
+    choices = (
+        choices_of(await wire.generate_stream(**fields))
+        if stream
+        else (await wire.generate(**fields)).expect(200).json["choices"]
+    )
+    half = {"token": "", "logprob": -0.5, "bytes": []}
+    whole = {"token": "é", "logprob": -1.5, "bytes": [195, 169]}
+    entries = [entry for choice in choices for entry in choice["logprobs"]["content"]]
+    assert entries == [{**half, "top_logprobs": [half]}, {**whole, "top_logprobs": [whole]}]
+
+
+@SCRIPTED
 @requirement("generate.output-mode.text.equals-decode")
 @capability("output-mode.text")
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])

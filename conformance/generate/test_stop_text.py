@@ -4,7 +4,7 @@ is held back.
 
 import pytest
 
-from conformance.generate import PROMPT, choices_of, seen
+from conformance.generate import PROMPT, choices_of
 from fixtures.case import Node, capability, requirement
 from fixtures.models import tokenizer
 from fixtures.nodes.script import output
@@ -43,7 +43,7 @@ async def test_text_is_cut_and_ids_are_not(wire, engine, stream, keep, text):
     assert "".join(choice["text"] for choice in choices) == text
     assert [token for choice in choices for token in choice["token_ids"]] == UP_TO_STOP
     assert (choices[-1]["finish_reason"], choices[-1]["stop_reason"]) == ("stop", "END")
-    assert (await seen(engine, name, "generate_end"))["how"] == "finished"
+    assert (await engine.wait_for(name, "generate_end"))["how"] == "finished"
 
 
 @requirement("generate.output-mode.text.stop-string-held-back")

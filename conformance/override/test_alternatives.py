@@ -34,6 +34,7 @@ ALIKE = Choice([LEADS[0], A], [row(LEADS[0], LEADS[1:]), row(A, LEADS[:4], rank=
 
 
 @requirement("override.completions.alternatives-do-not-collapse")
+@capability("derender.completions")
 async def test_ids_that_decode_alike_keep_one_key_each(wire, engine, node):
     """By placeholder each of five has its own key and value; decoded, those alike share one."""
     response = await generate(wire, engine, ALIKE)
@@ -48,6 +49,7 @@ async def test_ids_that_decode_alike_keep_one_key_each(wire, engine, node):
 
 
 @requirement("override.completions.alternatives-do-not-collapse")
+@capability("derender.completions.stream")
 async def test_ids_that_decode_alike_keep_one_key_each_in_a_stream(wire, engine, node):
     """The same chunk by chunk."""
     chunks = await generate_chunks(wire, engine, ALIKE)
@@ -69,6 +71,7 @@ def among(k):
 
 
 @requirement("override.alternatives.count-unchanged")
+@capability("derender.chat")
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
 @pytest.mark.parametrize("sampled", ["among-the-best", "outside"])
 async def test_a_chat_has_as_many_alternatives_by_id_as_by_text(wire, engine, node, k, sampled):
@@ -94,6 +97,7 @@ async def test_a_chat_has_as_many_alternatives_by_id_as_by_text(wire, engine, no
 
 
 @requirement("override.alternatives.count-unchanged")
+@capability("derender.completions")
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
 async def test_a_completion_has_every_alternative_by_id(wire, engine, node, k):
     """All that the generate answer holds: at most k and the sampled token, which comes first."""
@@ -110,6 +114,7 @@ async def test_a_completion_has_every_alternative_by_id(wire, engine, node, k):
 
 
 @requirement("override.placeholder.bytes-null")
+@capability("derender.chat.stream")
 @pytest.mark.parametrize("route", ["full", "stream"])
 async def test_placeholders_have_null_bytes(wire, engine, node, route):
     """The key is there and null, on the sampled token and on every alternative."""
@@ -139,6 +144,7 @@ async def test_placeholders_have_null_bytes_in_derender_mode(wire, engine, node)
 
 
 @requirement("override.decoded.bytes-exact")
+@capability("derender.chat")
 async def test_decoded_names_have_the_bytes_of_their_text(wire, engine, node):
     """The token that completes a character has all its bytes, and so has each alternative."""
     ids = byte_ids("\U0001f600\u00e9")
@@ -160,6 +166,7 @@ async def test_decoded_names_have_the_bytes_of_their_text(wire, engine, node):
 
 
 @requirement("override.placeholder.any-id")
+@capability("derender.chat", "derender.completions")
 async def test_a_placeholder_is_the_id_itself_and_needs_no_text(wire, engine, node):
     """So has an id beyond the vocabulary, and a position without candidates."""
     response = await generate(wire, engine, ALIKE)

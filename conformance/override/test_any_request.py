@@ -83,6 +83,7 @@ def allowed(content: list[dict], as_ids: bool, k: int | None, history: list[int]
 
 
 @requirement("override.derender-chat.any-request")
+@capability("derender.chat")
 @given(drawn=requests())
 async def test_chat_derender_of_any_answer(wire, engine, node, drawn):
     """Each choice's logprobs are exactly what its ids spell under the rule."""
@@ -100,6 +101,7 @@ async def test_chat_derender_of_any_answer(wire, engine, node, drawn):
 
 
 @requirement("override.derender-chat.stream.any-request")
+@capability("derender.chat.stream")
 @given(drawn=requests())
 async def test_streamed_chat_derender_of_any_answer(wire, engine, node, drawn):
     """Each chunk's logprobs are what its ids spell under the rule, after the ids before it."""
@@ -116,6 +118,7 @@ async def test_streamed_chat_derender_of_any_answer(wire, engine, node, drawn):
 
 
 @requirement("override.derender-completions.any-request")
+@capability("derender.completions.stream")
 @given(drawn=requests(), stream=st.booleans())
 async def test_completions_derender_of_any_answer(wire, engine, node, drawn, stream):
     """Names, values, keys and offsets are exactly what the ids spell under the rule."""

@@ -39,6 +39,7 @@ def names(logprobs):
 
 
 @requirement("override.coupled.chat-agrees")
+@capability("derender.chat")
 async def test_chat_derender_names_tokens_as_coupled_chat_does(wire, node, value):
     """Same request, same server: the same names and values, whichever way it takes."""
     request = with_value(CHAT, TRI_STATE[value])
@@ -64,6 +65,7 @@ async def test_derender_mode_names_tokens_as_coupled_chat_does(wire, node, value
 
 
 @requirement("override.coupled.completion-agrees")
+@capability("derender.completions")
 async def test_completions_derender_names_tokens_as_coupled_completions_do(wire, node, value):
     """Tokens, values, alternatives and offsets of a completion are the coupled ones."""
     request = with_value(COMPLETION, TRI_STATE[value])

@@ -22,7 +22,7 @@ from conformance.override.support import (
     server_flag,
     with_value,
 )
-from fixtures.case import requirement
+from fixtures.case import capability, requirement
 
 pytestmark = either_flag("scripted")
 
@@ -65,6 +65,7 @@ async def streamed(wire, engine, node, value):
 
 
 @requirement("override.derender-chat.explicit-wins")
+@capability("derender.chat")
 @EXPLICIT
 async def test_an_explicit_value_wins_over_the_server_flag(wire, engine, node, value):
     """true gives placeholders and false gives text, whatever the derender server's flag says."""
@@ -72,6 +73,7 @@ async def test_an_explicit_value_wins_over_the_server_flag(wire, engine, node, v
 
 
 @requirement("override.derender-chat.unset-follows-server")
+@capability("derender.chat")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value):
     """Null is the same as absent, and both fall back to the derender server's flag."""
@@ -79,6 +81,7 @@ async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value)
 
 
 @requirement("override.derender-chat.stream.explicit-wins")
+@capability("derender.chat.stream")
 @EXPLICIT
 async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
     """The value holds for the first chunk and for every one after it."""
@@ -86,6 +89,7 @@ async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
 
 
 @requirement("override.derender-chat.stream.unset-follows-server")
+@capability("derender.chat.stream")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engine, node, value):
     """A stream without a value keeps to the derender server's flag to its end."""
@@ -93,6 +97,7 @@ async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engin
 
 
 @requirement("override.derender-chat.no-request-follows-server")
+@capability("derender.chat.stream")
 async def test_without_a_chat_request_the_server_flag_decides(wire, engine, node):
     """A derender call that carries no chat_request has no value, full or streamed."""
     answer = await wire.derender_chat(generate_response=await generate(wire, engine, SPLIT))
@@ -106,6 +111,7 @@ async def test_without_a_chat_request_the_server_flag_decides(wire, engine, node
 
 
 @requirement("override.derender-chat.no-logprobs-stay-null")
+@capability("derender.chat.stream")
 @pytest.mark.parametrize("value", TRI_STATE)
 async def test_a_value_does_not_make_logprobs(wire, engine, node, value):
     """A generate answer without logprobs stays without them, full and streamed."""

@@ -20,7 +20,7 @@ from conformance.override.support import (
     server_flag,
     with_value,
 )
-from fixtures.case import requirement
+from fixtures.case import capability, requirement
 
 pytestmark = either_flag("scripted")
 
@@ -61,6 +61,7 @@ async def streamed(wire, engine, node, value):
 
 
 @requirement("override.derender-completions.explicit-wins")
+@capability("derender.completions")
 @EXPLICIT
 async def test_an_explicit_value_wins_over_the_server_flag(wire, engine, node, value):
     """true gives placeholders and false gives text, whatever the derender server's flag says."""
@@ -68,6 +69,7 @@ async def test_an_explicit_value_wins_over_the_server_flag(wire, engine, node, v
 
 
 @requirement("override.derender-completions.unset-follows-server")
+@capability("derender.completions")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value):
     """Null is the same as absent, and both fall back to the derender server's flag."""
@@ -75,6 +77,7 @@ async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value)
 
 
 @requirement("override.derender-completions.stream.explicit-wins")
+@capability("derender.completions.stream")
 @EXPLICIT
 async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
     """The value holds for the first chunk and for every one after it."""
@@ -82,6 +85,7 @@ async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
 
 
 @requirement("override.derender-completions.stream.unset-follows-server")
+@capability("derender.completions.stream")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engine, node, value):
     """A stream without a value keeps to the derender server's flag to its end."""
@@ -89,6 +93,7 @@ async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engin
 
 
 @requirement("override.derender-completions.no-request-follows-server")
+@capability("derender.completions.stream")
 async def test_without_a_completion_request_the_server_flag_decides(wire, engine, node):
     """A derender call that carries no completion_request has no value, full or streamed."""
     flag = server_flag(node)
@@ -103,6 +108,7 @@ async def test_without_a_completion_request_the_server_flag_decides(wire, engine
 
 
 @requirement("override.derender-completions.no-logprobs-stay-null")
+@capability("derender.completions.stream")
 @pytest.mark.parametrize("value", TRI_STATE)
 async def test_a_value_does_not_make_logprobs(wire, engine, node, value):
     """A generate answer without logprobs stays without them, full and streamed."""

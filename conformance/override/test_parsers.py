@@ -98,6 +98,7 @@ async def rendered(wire, request, value, **fields):
 
 
 @requirement("override.parsers.derender-chat")
+@capability("derender.chat")
 async def test_a_parsed_chat_keeps_its_message(wire, engine, node, value):
     """Reasoning, content and tool call are text by any value; the logprobs follow the rule."""
     prompt = (await wire.render_chat(REQUEST)).expect(200).json["token_ids"]
@@ -114,6 +115,7 @@ async def test_a_parsed_chat_keeps_its_message(wire, engine, node, value):
 
 
 @requirement("override.parsers.derender-chat.stream")
+@capability("derender.chat.stream")
 async def test_a_parsed_stream_names_tokens_in_every_chunk(wire, engine, node, value):
     """A chunk whose text the parser withholds still names its tokens."""
     prompt = (await wire.render_chat(REQUEST)).expect(200).json["token_ids"]

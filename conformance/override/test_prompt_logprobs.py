@@ -25,6 +25,7 @@ def own_texts(prompt_logprobs, token_ids):
 
 
 @requirement("override.prompt-logprobs.untouched")
+@capability("derender.chat")
 async def test_chat_derender_passes_prompt_logprobs_through(wire, node, value):
     """The generate answer's, key by key, with their decoded tokens."""
     split = await split_chat(wire, with_value(CHAT, TRI_STATE[value]))

@@ -40,6 +40,7 @@ def front(flag):
 
 
 @requirement("override.roles.derender-node-decides-chat")
+@capability("derender.chat")
 @DERENDER_FLAGS
 async def test_only_the_derender_node_decides_a_chat(
     wire, lease, value, derender_flag, render_flag
@@ -62,6 +63,7 @@ async def test_only_the_derender_node_decides_a_chat(
 
 
 @requirement("override.roles.derender-node-decides-completion")
+@capability("derender.completions")
 @DERENDER_FLAGS
 async def test_only_the_derender_node_decides_a_completion(
     wire, lease, value, derender_flag, render_flag

@@ -61,6 +61,7 @@ async def test_a_wrong_type_is_refused_by_render(wire, node, wrong):
 
 
 @requirement("override.derender.wrong-type-refused")
+@capability("derender.chat.stream", "derender.completions.stream")
 @pytest.mark.parametrize("wrong", HOPELESS)
 async def test_a_wrong_type_is_refused_by_derender(wire, engine, node, wrong):
     """Neither derender route takes it, full or streamed."""
@@ -86,6 +87,7 @@ LOOSE = {"yes": ("yes", True), "one": (1, True), "no": ("no", False), "zero": (0
 
 
 @requirement("override.derender.loose-boolean")
+@capability("derender.chat")
 @pytest.mark.parametrize("loose", LOOSE)
 async def test_a_loose_boolean_is_refused_or_read_as_the_coupled_route_reads_it(
     wire, engine, node, loose

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, SAMPLED, same_answer
 from conformance.support import split_chat, split_completions
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("real", dtype="bfloat16", exclusive=True)], indirect=True
@@ -18,6 +18,7 @@ BF16 = 1e-3
 
 
 @requirement("parity.bf16.within-tolerance")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
 async def test_chat_agrees(wire, prompt, k):
@@ -28,6 +29,7 @@ async def test_chat_agrees(wire, prompt, k):
 
 
 @requirement("parity.bf16.within-tolerance")
+@capability("derender.completions")
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
 async def test_completions_agree(wire, k):
     """Greedy completions with k alternatives."""
@@ -37,6 +39,7 @@ async def test_completions_agree(wire, k):
 
 
 @requirement("parity.bf16.within-tolerance")
+@capability("derender.chat")
 @pytest.mark.parametrize("seed", [3, 11])
 async def test_seeded_choices_agree(wire, seed):
     """Two seeded choices of one prompt."""
@@ -49,6 +52,7 @@ async def test_seeded_choices_agree(wire, seed):
 
 
 @requirement("parity.bf16.within-tolerance")
+@capability("derender.chat")
 async def test_prompt_logprobs_agree(wire):
     """The prompt's own log probabilities, which chat derender passes through."""
     request = {"messages": PROMPTS["turns"], **GREEDY, "prompt_logprobs": 2}

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, SAMPLED, same_answer
 from conformance.support import encode, split_chat
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -20,6 +20,7 @@ async def both(wire, request: dict) -> tuple[dict, dict]:
 
 
 @requirement("parity.chat.same-answer")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 async def test_plain_answers_are_the_same(wire, prompt, sampling):
@@ -35,6 +36,7 @@ async def test_plain_answers_are_the_same(wire, prompt, sampling):
 
 
 @requirement("parity.token-ids.same-ids")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", PROMPTS)
 async def test_returned_ids_are_the_same(wire, prompt):
     """return_token_ids gives the prompt's and the output's ids on both routes."""
@@ -45,6 +47,7 @@ async def test_returned_ids_are_the_same(wire, prompt):
 
 
 @requirement("parity.chat.same-logprobs")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
@@ -58,6 +61,7 @@ async def test_logprobs_are_the_same(wire, prompt, sampling, k):
 
 
 @requirement("parity.chat.same-choices")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", ["one-turn", "unicode"])
 @pytest.mark.parametrize("n", [2, 3])
 async def test_several_choices_are_the_same(wire, prompt, n):
@@ -70,6 +74,7 @@ async def test_several_choices_are_the_same(wire, prompt, n):
 
 
 @requirement("parity.chat.same-end")
+@capability("derender.chat")
 @pytest.mark.parametrize("seed", range(4))
 async def test_end_of_turn_is_the_same(wire, seed):
     """An end token, sampled sooner or later: finish reason, stop reason, text and usage agree."""
@@ -83,6 +88,7 @@ async def test_end_of_turn_is_the_same(wire, seed):
 
 
 @requirement("parity.chat.same-end")
+@capability("derender.chat")
 @pytest.mark.parametrize("kept", [False, True])
 async def test_stop_token_is_the_same(wire, kept):
     """A stop token of the caller's ends both answers at the same place, with the same reason."""
@@ -101,6 +107,7 @@ async def test_stop_token_is_the_same(wire, kept):
 
 
 @requirement("parity.chat.same-answer")
+@capability("derender.chat")
 @pytest.mark.parametrize("flag", [True, False])
 async def test_special_token_flag_is_the_same(wire, flag):
     """skip_special_tokens means the same on both routes, with special tokens in the output."""
@@ -114,6 +121,7 @@ async def test_special_token_flag_is_the_same(wire, flag):
 
 
 @requirement("parity.chat.same-answer")
+@capability("derender.chat")
 async def test_prompt_is_counted_the_same(wire):
     """Usage counts the same prompt: the template's text."""
     split, coupled = await both(wire, {"messages": PROMPTS["turns"], **GREEDY})

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.parity.support import GREEDY, SAMPLED, same_answer
 from conformance.support import split_completions, without
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -22,6 +22,7 @@ async def both(wire, request: dict) -> tuple[dict, dict]:
 
 
 @requirement("parity.completions.same-answer")
+@capability("derender.completions")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 async def test_plain_answers_are_the_same(wire, prompt, sampling):
@@ -37,6 +38,7 @@ async def test_plain_answers_are_the_same(wire, prompt, sampling):
 
 
 @requirement("parity.token-ids.same-ids")
+@capability("derender.completions")
 @pytest.mark.parametrize("prompt", PROMPTS)
 async def test_returned_ids_are_the_same(wire, prompt):
     """return_token_ids gives the prompt's and the output's ids on both routes."""
@@ -47,6 +49,7 @@ async def test_returned_ids_are_the_same(wire, prompt):
 
 
 @requirement("parity.completions.same-logprobs")
+@capability("derender.completions")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "seeded"])
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
@@ -59,6 +62,7 @@ async def test_logprobs_are_the_same(wire, prompt, sampling, k):
 
 
 @requirement("parity.completions.same-choices")
+@capability("derender.completions")
 @pytest.mark.parametrize("n", [1, 2])
 async def test_prompts_and_choices_are_the_same(wire, n):
     """Three prompts with n choices each: 3n choices in the same order."""
@@ -69,6 +73,7 @@ async def test_prompts_and_choices_are_the_same(wire, n):
 
 
 @requirement("parity.completions.echo")
+@capability("derender.completions")
 async def test_echo_is_the_same_or_refused(wire):
     """echo=true: the split text begins with the prompt too, or render says that it cannot."""
     request = {"prompt": "hello world", **GREEDY, "echo": True}
@@ -80,6 +85,7 @@ async def test_echo_is_the_same_or_refused(wire):
 
 
 @requirement("parity.completions.prompt-logprobs")
+@capability("derender.completions")
 @pytest.mark.parametrize("k", [0, 2])
 async def test_prompt_logprobs_are_the_same(wire, k):
     """The prompt's logprobs reach the choice, equal to the coupled ones."""
@@ -91,6 +97,7 @@ async def test_prompt_logprobs_are_the_same(wire, k):
 
 
 @requirement("parity.completions.same-answer")
+@capability("derender.completions")
 async def test_the_rest_is_the_same_beside_prompt_logprobs(wire):
     """Asking for the prompt's logprobs changes nothing else of the answer."""
     request = {"prompt": "the quick brown fox", **GREEDY, "prompt_logprobs": 1, "logprobs": 1}

@@ -49,6 +49,7 @@ def without_details(answer: dict) -> dict:
 
 
 @requirement("parity.forced.same-message")
+@capability("derender.chat")
 @pytest.mark.parametrize("name", FORCED)
 async def test_forced_output_makes_the_same_answer(wire, name):
     """The whole body of both routes; the coupled one saw what the case is about."""
@@ -69,6 +70,7 @@ async def test_forced_stream_assembles_to_the_same(wire, name):
 
 
 @requirement("parity.usage.reasoning-tokens")
+@capability("derender.chat")
 async def test_reasoning_tokens_are_counted_the_same(wire):
     """completion_tokens_details tells the reasoning tokens on both routes."""
     split, coupled = await whole(wire, ids_of("reasoning-and-content"), "stop")

@@ -30,6 +30,7 @@ FORCED = {
 
 
 @requirement("parity.forced.same-message")
+@capability("derender.chat")
 @pytest.mark.parametrize("name", FORCED)
 async def test_forced_text_is_the_same(wire, name):
     """The whole body of both routes."""
@@ -50,6 +51,7 @@ SPECIAL = [*encode("a"), IM_START, *encode("b")]
 
 
 @requirement("parity.special-tokens.same-text")
+@capability("derender.chat")
 @pytest.mark.parametrize("fields", [{}, {"skip_special_tokens": True}], ids=["absent", "true"])
 async def test_special_token_is_left_out_by_both(wire, fields):
     """A special token in mid-text shows on neither route."""
@@ -59,6 +61,7 @@ async def test_special_token_is_left_out_by_both(wire, fields):
 
 
 @requirement("parity.forced.same-message")
+@capability("derender.chat")
 async def test_special_token_is_kept_by_both(wire):
     """skip_special_tokens=false shows it on both."""
     split, coupled = await whole(wire, SPECIAL, "length", skip_special_tokens=False)

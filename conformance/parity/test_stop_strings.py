@@ -8,7 +8,7 @@ import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, same_answer
 from conformance.support import split_chat, split_completions
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -23,6 +23,7 @@ def stop_in(text: str, width: int) -> str:
 
 
 @requirement("parity.stop-strings.same-end")
+@capability("derender.chat")
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("kept", [False, True], ids=["cut", "kept"])
 async def test_chat_ends_at_the_same_stop_string(wire, prompt, kept):
@@ -39,6 +40,7 @@ async def test_chat_ends_at_the_same_stop_string(wire, prompt, kept):
 
 
 @requirement("parity.stop-strings.same-end")
+@capability("derender.completions")
 @pytest.mark.parametrize("width", [1, 3])
 async def test_completion_ends_at_the_same_stop_string(wire, width):
     """Stop strings within one token and over several."""
@@ -53,6 +55,7 @@ async def test_completion_ends_at_the_same_stop_string(wire, width):
 
 
 @requirement("parity.stop-strings.same-end")
+@capability("derender.chat")
 async def test_early_stop_string_waits_for_min_tokens(wire):
     """min_tokens holds a stop string back on both routes."""
     request = {"messages": PROMPTS["system"], **GREEDY, "max_tokens": 48}

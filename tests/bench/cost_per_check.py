@@ -83,7 +83,9 @@ def main() -> None:
                     f"{engine}: lease to first answer {statistics.median(seconds):.2f} s "
                     f"(median of {STARTS}, {min(seconds):.2f} to {max(seconds):.2f})"
                 )
-                bare, checks = asyncio.run(cost(Lease(pool.address, spec(engine))))
+                lease = Lease(pool.address, spec(engine))
+                bare, checks = asyncio.run(cost(lease))
+                lease.close()
                 ratio = statistics.median(checks) / statistics.median(bare)
                 print(
                     f"{engine}: bare call {statistics.median(bare) * 1000:.2f} ms, "

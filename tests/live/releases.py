@@ -6,7 +6,7 @@ from fixtures.nodes.lease import Lease
 from fixtures.releases import catalogue
 from fixtures.wire import Wire
 
-# One release of each layout of vLLM's server code: these take about a minute, all about five.
+# One release of each layout of vLLM's server code: 10 to 15 seconds each, most of it the import.
 LAYOUTS = "0.20.2,0.24.0,0.27.1,0.33.0"
 # `A`, `A..B`, several by commas, or "all".
 CHOSEN = os.environ.get("TOKENWIRE_RELEASES") or LAYOUTS

@@ -17,7 +17,7 @@ def run_suite(
 ) -> record.Report:
     """Run pytest on an existing pool and return its report; raises ReportProblem without one."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--report-dir", folder, *arguments],
+        [sys.executable, "-m", "pytest", "-q", "--tb=line", "--report-dir", folder, *arguments],
         cwd=ROOT,
         env={**os.environ, SHARED_POOL: json.dumps(pool_address)},
         capture_output=True,

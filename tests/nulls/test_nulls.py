@@ -8,9 +8,11 @@ ALLOWED = 0.05
 
 
 @pytest.mark.parametrize("null", ["empty", "echo", "missing", "closing"])
-def test_doing_nothing_passes_almost_nothing(pool, tmp_path, null):
+def test_doing_nothing_passes_almost_nothing(pool_address, tmp_path, monkeypatch, null):
+    # A property fails here at its first example; looking for a smaller one proves nothing more.
+    monkeypatch.setenv("TOKENWIRE_EXAMPLES", "1")
     report = run_suite(
-        pool.address, tmp_path, "conformance", "-n", "2", "--impl", f"tests.nulls:{null}"
+        pool_address, tmp_path, "conformance", "-n", "2", "--impl", f"tests.nulls:{null}"
     )
     counts = report.footer["counts"]
     print(f"{null}: {counts}")

@@ -1,4 +1,4 @@
-"""The node host's temporary folder: hosts of several releases share a run, and none takes it away."""
+"""The node host's temporary folder: hosts of several releases share a run's, one by one."""
 
 import json
 import os
