@@ -72,13 +72,13 @@ def test_no_room_is_one_sentence(pool, monkeypatch):
     monkeypatch.setattr(pool, "engine_room", 1)
     monkeypatch.setattr("fixtures.nodes.pool.ROOM_SECONDS", 0.5)
     held = Lease(pool.address, spec("cpu"))
-    with pytest.raises(NodeProblem, match="no room for .*: all 1 engine nodes are leased"):
+    with pytest.raises(NodeProblem, match=r"no room for .*: all 1 engine nodes are leased"):
         Lease(pool.address, spec("cpu", dtype="bfloat16"))
     held.close()
 
 
 def test_an_unknown_release_is_one_sentence(pool):
-    with pytest.raises(NodeProblem, match="vLLM release '0.99.0' is not known here"):
+    with pytest.raises(NodeProblem, match=r"vLLM release '0\.99\.0' is not known here"):
         Lease(pool.address, NodeSpec("0.99.0", "stock", "scripted"))
 
 
