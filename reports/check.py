@@ -78,6 +78,8 @@ class Check:
                 return (
                     f"the exit code is 0 although not all {line['planned']} planned cases reported"
                 )
+            if bad := sorted(line["counts"].keys() & {"failed", "error", "not_judged"}):
+                return f"the exit code is 0 although cases are {' and '.join(bad)}"
             if line["problems"]:
                 return (
                     f"the exit code is 0 although there was a problem: {short(line['problems'][0])}"

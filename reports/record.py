@@ -6,6 +6,7 @@ not end.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import platform
@@ -19,6 +20,10 @@ from typing import BinaryIO
 
 from reports.check import SCHEMA_VERSION, Check, ReportProblem, parse
 from reports.evidence import HIDDEN, bounded_text, hide_in_text
+
+
+# Twenty exchanges with bounded bodies, every character escaped, stay well below it.
+LONGEST_LINE = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,13 @@ class Writer:
         line = self._check(dict(header), "the header")
         with self._writing():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("wb")
+            self._file = path.open("ab")
+            try:
+                # Held until the file is closed, also by a killed run.
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ReportProblem(f"another run is writing the report {path}.") from None
+            self._file.truncate(0)
             _put(self._file, line)
 
     def case(self, line: Mapping) -> None:
@@ -151,8 +162,10 @@ def read(path: Path) -> Report:
     lines = []
     try:
         with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
+            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                 where = f"{path} line {number}"
+                if len(raw) == LONGEST_LINE:
+                    raise ReportProblem(f"{where}: the line is longer than any this tool writes.")
                 if not raw.endswith(b"\n"):
                     raise ReportProblem(
                         f"{where}: the line is cut off: the run that wrote it did not end."

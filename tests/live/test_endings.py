@@ -1,17 +1,19 @@
 """However a case or a run ends, the verdict is right and nothing is left."""
 
 import os
+import shutil
 import signal
 import time
 
 import pytest
 
+from fixtures.outcome import SUITE as SUITE_FOLDER
 from reports.record import ReportProblem
 from tests.live.running import SUITE, PytestRun
 
 
 def test_each_ending_has_its_status(tmp_path):
-    run = PytestRun(tmp_path, SUITE, "-k", "not hangs and not worker_dies and not unknown")
+    run = PytestRun(tmp_path, SUITE, "-k", "not hangs and not worker_dies")
     assert run.wait() == 1
     assert run.statuses() == {
         "test_passes": "passed",
@@ -22,6 +24,9 @@ def test_each_ending_has_its_status(tmp_path):
         "test_node_dies": "error",
         "test_node_is_replaced_after_a_death": "passed",
         "test_is_an_error": "error",
+        "test_a_lone_surrogate_travels": "failed",
+        "test_engine_dies": "error",
+        "test_its_node_is_replaced": "passed",
     }
     messages = {
         case["id"].rpartition("::")[2]: case.get("message", "") for case in run.report().cases
@@ -67,6 +72,40 @@ def test_a_killed_controller_leaves_nothing_but_finished_results(tmp_path, sent)
     assert b'"status":"passed"' in run.report_file.read_bytes()
     with pytest.raises(ReportProblem, match="the run that wrote it did not end"):
         run.report()
+
+
+def test_a_lone_surrogate_travels_from_a_worker(tmp_path):
+    run = PytestRun(tmp_path, SUITE, "-n", "1", "-k", "surrogate")
+    assert run.wait() == 1
+    assert run.statuses() == {"test_a_lone_surrogate_travels": "failed"}
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        ("async def test_x(wire): pass", "names no requirement"),
+        ('@requirement("a.b")\nasync def test_x(wire): pass', "a.b"),
+        (
+            '@requirement("generate.full.answers")\n@pytest.mark.xfail\nasync def test_x(wire): pass',
+            "carries pytest.mark.xfail",
+        ),
+        ('pytest.skip("no", allow_module_level=True)', "skips itself"),
+    ],
+    ids=["none", "unknown", "xfail", "module-skip"],
+)
+def test_a_case_against_the_rules_is_one_sentence(tmp_path, workers, case, sentence):
+    chapter = SUITE_FOLDER / f"zz_{tmp_path.name}"
+    chapter.mkdir()
+    try:
+        head = "import pytest\nfrom fixtures.case import Node, requirement\n"
+        (chapter / "test_x.py").write_text(f"{head}\n\n{case}\n")
+        run = PytestRun(tmp_path, str(chapter), "-n", workers)
+        assert run.wait() != 0
+        assert sentence in run.output
+        assert "INTERNALERROR" not in run.output
+    finally:
+        shutil.rmtree(chapter)
 
 
 @pytest.mark.parametrize(

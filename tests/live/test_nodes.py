@@ -87,6 +87,14 @@ def test_an_implementation_that_cannot_be_imported_is_shown(pool):
         Lease(pool.address, spec("scripted", implementation="no_such_module:install"))
 
 
+def test_an_implementation_outside_the_checkout_is_found(pool, tmp_path, monkeypatch):
+    (tmp_path / "outside_serving.py").write_text("def install(app):\n    app.title = 'mine'\n")
+    monkeypatch.setattr("fixtures.nodes.pool.IMPLEMENTATION_PATH", [str(tmp_path)])
+    lease = Lease(pool.address, spec("scripted", implementation="outside_serving:install"))
+    assert httpx.get(f"{lease.url}/openapi.json").json()["info"]["title"] == "mine"
+    lease.close()
+
+
 def test_a_render_node_renders_and_does_not_generate(pool):
     lease = Lease(pool.address, spec("none", role="render"))
     chat = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
