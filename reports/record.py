@@ -21,7 +21,6 @@ from typing import BinaryIO
 from reports.check import SCHEMA_VERSION, Check, ReportProblem, parse
 from reports.evidence import HIDDEN, bounded_text, hide_in_text
 
-
 # Twenty exchanges with bounded bodies, every character escaped, stay well below it.
 LONGEST_LINE = 64 * 1024 * 1024
 
