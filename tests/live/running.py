@@ -10,7 +10,8 @@ from pathlib import Path
 from reports import record
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE = "tests/live/suite"
+# Named so that `pytest tests` does not collect it: most of its cases end badly on purpose.
+SUITE = ("-p", "fixtures.plugin", "-o", "python_files=*_cases.py", "tests/live/suite")
 TAG = "TOKENWIRE_TEST_TAG"
 
 

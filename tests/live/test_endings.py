@@ -13,7 +13,7 @@ from tests.live.running import SUITE, PytestRun
 
 
 def test_each_ending_has_its_status(tmp_path):
-    run = PytestRun(tmp_path, SUITE, "-k", "not hangs and not worker_dies")
+    run = PytestRun(tmp_path, *SUITE, "-k", "not hangs and not worker_dies")
     assert run.wait() == 1
     assert run.statuses() == {
         "test_passes": "passed",
@@ -40,21 +40,21 @@ def test_each_ending_has_its_status(tmp_path):
 
 
 def test_a_lost_worker_is_an_error(tmp_path):
-    run = PytestRun(tmp_path, SUITE, "-n", "1", "-k", "worker_dies or passes")
+    run = PytestRun(tmp_path, *SUITE, "-n", "1", "-k", "worker_dies or passes")
     assert run.wait() == 1
     assert run.statuses() == {"test_passes": "passed", "test_worker_dies": "error"}
     assert run.nothing_left_within(10)
 
 
 def test_no_case_is_no_success(tmp_path):
-    run = PytestRun(tmp_path, SUITE, "-k", "nothing_has_this_name")
+    run = PytestRun(tmp_path, *SUITE, "-k", "nothing_has_this_name")
     assert run.wait() == pytest.ExitCode.NO_TESTS_COLLECTED
     assert "not one case was reported" in run.output
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_ctrl_c_ends_everything(tmp_path, workers):
-    run = PytestRun(tmp_path, SUITE, "-n", workers, "-k", "hangs or passes", "-v")
+    run = PytestRun(tmp_path, *SUITE, "-n", workers, "-k", "hangs or passes", "-v")
     _until_a_case_passed(run)
     os.killpg(run.process.pid, signal.SIGINT)
     assert run.wait(30) == pytest.ExitCode.INTERRUPTED
@@ -64,7 +64,7 @@ def test_ctrl_c_ends_everything(tmp_path, workers):
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_controller_leaves_nothing_but_finished_results(tmp_path, sent):
-    run = PytestRun(tmp_path, SUITE, "-n", "1", "-k", "hangs or passes")
+    run = PytestRun(tmp_path, *SUITE, "-n", "1", "-k", "hangs or passes")
     _until_a_case_passed(run)
     run.process.send_signal(sent)
     run.process.wait(30)
@@ -75,7 +75,7 @@ def test_a_killed_controller_leaves_nothing_but_finished_results(tmp_path, sent)
 
 
 def test_a_lone_surrogate_travels_from_a_worker(tmp_path):
-    run = PytestRun(tmp_path, SUITE, "-n", "1", "-k", "surrogate")
+    run = PytestRun(tmp_path, *SUITE, "-n", "1", "-k", "surrogate")
     assert run.wait() == 1
     assert run.statuses() == {"test_a_lone_surrogate_travels": "failed"}
 
@@ -119,7 +119,7 @@ def test_a_case_against_the_rules_is_one_sentence(tmp_path, workers, case, sente
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, sentence):
-    run = PytestRun(tmp_path, SUITE, *arguments)
+    run = PytestRun(tmp_path, *SUITE, *arguments)
     assert run.wait() == pytest.ExitCode.USAGE_ERROR
     assert sentence in run.output
     assert "Traceback" not in run.output
