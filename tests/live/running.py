@@ -1,6 +1,7 @@
 """Run the small suite, or the whole one, in a process of its own and look at what it leaves."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +32,8 @@ class PytestRun:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # A shell starts background jobs with Ctrl-C ignored, and children inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.output = ""
 
