@@ -114,3 +114,8 @@ def test_a_node_started_the_ordinary_way_serves(pool, monkeypatch):
     lease = Lease(pool.address, spec("cuda"))
     assert len(generate(lease)) == 4
     lease.close()
+
+
+def test_a_pool_that_ended_is_one_sentence():
+    with pytest.raises(NodeProblem, match=r"the pool at port 9 does not answer .*TOKENWIRE_POOL"):
+        Lease({"port": 9, "key": "00"}, spec("scripted"))
