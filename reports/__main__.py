@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reports.catalogue import document
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -27,6 +28,12 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def catalogue(arguments: argparse.Namespace) -> int:
+    for line in document(arguments.suite):
+        print(line)
+    return 0
+
+
 @dataclass(frozen=True)
 class Command:
     """A word of the command line: what it does, and its arguments as argparse takes them."""
@@ -41,6 +48,18 @@ COMMANDS = {
         validate,
         "say whether each file is a whole report",
         {"files": {"nargs": "+", "type": Path, "metavar": "FILE"}},
+    ),
+    "catalogue": Command(
+        catalogue,
+        "print the protocol as a document: rules, releases, references, cases",
+        {
+            "--suite": {
+                "type": Path,
+                "metavar": "FOLDER",
+                "default": Path(__file__).resolve().parents[1] / "conformance",
+                "help": "the folder of the suite; default: this checkout's",
+            }
+        },
     ),
     "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
 }
