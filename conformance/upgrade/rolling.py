@@ -1,0 +1,185 @@
+"""A rolling run: chat traffic over two nodes a role, while each of them is replaced."""
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.support import PARSERS
+from conformance.upgrade.ledger import Ending, ending, releases
+from fixtures.case import Node
+from fixtures.nodes.lease import Lease
+from fixtures.outcome import CaseRecord
+from fixtures.releases import catalogue
+from fixtures.router import ROLES, Answer, Router
+from fixtures.settings import Settings
+
+REQUESTS = 500
+CLIENTS = 8
+ANSWER_SECONDS = 30
+NODES_PER_ROLE = 2
+# One replacement after this many answers, so that traffic of every mix goes before and after it.
+ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)
+
+Start = Callable[[Node], Awaitable[Lease]]
+
+
+@dataclass
+class Replacement:
+    """What was at work when a node was replaced: in the router, and on the node itself."""
+
+    old: Lease
+    new: Lease
+    in_flight: int
+    open: int
+
+
+@dataclass
+class Run:
+    """The answers of a rolling run, its replacements, and how each kind ends unmixed, by release."""
+
+    answers: list[Answer] = field(default_factory=list)
+    replacements: list[Replacement] = field(default_factory=list)
+    unmixed: dict[str, dict[str, Ending]] = field(default_factory=dict)
+
+    @property
+    def ended(self) -> int:
+        """How many requests have ended."""
+        return sum(answer.ended for answer in self.answers)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether a request got no ending, so that more traffic shows nothing."""
+        return any(answer.problem for answer in self.answers)
+
+    def idle_nodes(self) -> list[str]:
+        """The nodes of every replacement, old or new, without a part in any answer."""
+        worked = {node for answer in self.answers for _, node in answer.nodes}
+        pairs = [(one.old, one.new) for one in self.replacements]
+        return [node.name for node in itertools.chain(*pairs) if node not in worked]
+
+    def summary(self) -> str:
+        """One line for the report: requests, those over several releases, errors by status."""
+        errors = Counter(
+            event["error"]["code"]
+            for answer in self.answers
+            for event in answer.events
+            if "error" in event
+        )
+        mixed = sum(len(releases(answer)) > 1 for answer in self.answers)
+        in_flight = [one.in_flight for one in self.replacements]
+        return (
+            f"{len(self.answers)} requests, {mixed} of them over two releases; "
+            f"{len(self.replacements)} replacements with {in_flight} requests in flight; "
+            f"errors by status: {dict(errors)}"
+        )
+
+
+def pair(settings: Settings) -> tuple[str, str]:
+    """The two newest releases, or the ends of the range that --vllm names."""
+    known = tuple(release.version for release in catalogue.load().releases)
+    first = known[-2] if settings.releases == known else settings.releases[0]
+    return first, settings.release
+
+
+def wish(role: str, release: str) -> Node:
+    """A node for one role; those around the engine need none."""
+    if role == "generate":
+        return Node("real", release=release)
+    return Node("none", *PARSERS, role="render", release=release)
+
+
+async def roll(
+    start: Start,
+    record: CaseRecord,
+    order: Sequence[str],
+    releases: tuple[str, str],
+    traffic: Mapping[str, dict],
+    *,
+    spread: bool = False,
+    drain: bool = True,
+) -> Run:
+    """Replace every node of the first release by one of the second, the roles in `order`.
+
+    `traffic`: kind of request -> request, sent in turn. Without `drain` a node is killed with
+    whatever it has open, and replaced after that.
+    """
+    before, after = releases
+    nodes = await asyncio.gather(
+        *[start(wish(role, before)) for role in ROLES for _ in range(NODES_PER_ROLE)]
+    )
+    grouped = [nodes[at : at + NODES_PER_ROLE] for at in range(0, len(nodes), NODES_PER_ROLE)]
+    router = Router(dict(zip(ROLES, grouped, strict=True)), spread=spread)
+    run = Run(unmixed={before: await unmixed(router, traffic)})
+    done = asyncio.Event()
+    clients = [asyncio.create_task(client(router, run, traffic, done)) for _ in range(CLIENTS)]
+    try:
+        turns = [(role, node) for role in order for node in router.nodes[role]]
+        for role, old in turns:
+            await answered(run, ANSWERS_PER_REPLACEMENT * (len(run.replacements) + 1))
+            new = await start(wish(role, after))
+            if drain:
+                note(run, router, old, new)
+                router.replace(role, old, new)
+                await router.drained(old, ANSWER_SECONDS)
+                await asyncio.to_thread(old.end)
+            else:
+                while not router.open[old] and not run.stuck:
+                    await asyncio.sleep(0)
+                note(run, router, old, new)
+                await asyncio.to_thread(old.end)
+                router.replace(role, old, new)
+        await answered(run, REQUESTS)
+    finally:
+        done.set()
+        await asyncio.gather(*clients)
+        keep(run, record)
+    run.unmixed[after] = await unmixed(router, traffic)
+    return run
+
+
+def note(run: Run, router: Router, old: Lease, new: Lease) -> None:
+    """Write down what is at work now."""
+    run.replacements.append(Replacement(old, new, len(run.answers) - run.ended, router.open[old]))
+
+
+async def client(
+    router: Router, run: Run, traffic: Mapping[str, dict], done: asyncio.Event
+) -> None:
+    """Send one request after another until the run is over."""
+    kinds = list(traffic)
+    while not done.is_set() and not run.stuck:
+        number = len(run.answers)
+        kind = kinds[number % len(kinds)]
+        answer = Answer(f"rolling-{number}", kind, traffic[kind])
+        run.answers.append(answer)
+        await router.serve(answer, ANSWER_SECONDS)
+
+
+async def answered(run: Run, count: int) -> None:
+    """Wait until so many requests have ended, or one never will."""
+    while run.ended < count and not run.stuck:
+        await asyncio.sleep(0.01)
+
+
+async def unmixed(router: Router, traffic: Mapping[str, dict]) -> dict[str, Ending]:
+    """How each kind of request ends on the router's present nodes, all of one release."""
+    answers = [
+        Answer(f"unmixed-{number}", kind, traffic[kind]) for number, kind in enumerate(traffic)
+    ]
+    for answer in answers:
+        await router.serve(answer, ANSWER_SECONDS)
+    return {answer.kind: ending(answer) for answer in answers}
+
+
+def keep(run: Run, record: CaseRecord) -> None:
+    """Leave the exchanges in the report, first those of requests that did not end well."""
+
+    def bad(answer: Answer) -> bool:
+        return bool(answer.problem) or any("error" in event for event in answer.events)
+
+    for answer in sorted(run.answers, key=bad, reverse=True):
+        for exchange in answer.exchanges:
+            record.add(exchange)
+    record.message = run.summary()
