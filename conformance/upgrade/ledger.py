@@ -33,7 +33,10 @@ def ending(answer: Answer) -> Ending:
     errors = [event for event in events if "error" in event]
     if errors:
         return _error(errors, events)
-    return _complete(events, stream) | {"token_ids": answer.token_ids}
+    try:
+        return _complete(events, stream) | {"token_ids": answer.token_ids}
+    except (LookupError, TypeError, AttributeError) as fault:
+        raise Broken(f"an answer of no known form ({fault!r})") from None
 
 
 def _error(errors: Sequence[dict], events: Sequence[dict]) -> Ending:
@@ -54,7 +57,15 @@ def _complete(events: Sequence[dict], stream: bool) -> Ending:
     reasons = [choice["finish_reason"] for choice in choices if choice["finish_reason"]]
     if len(reasons) != 1 or choices[-1]["finish_reason"] is None:
         raise Broken(f"{len(reasons)} finish reasons came, or something after one")
-    return {**assembled(events if stream else [_as_chunk(events[0])]), "usage": _usage(events)}
+    return {
+        **assembled(events if stream else [_as_chunk(events[0])]),
+        "logprobs": [
+            (entry["token"], entry["logprob"])
+            for choice in choices
+            for entry in (choice.get("logprobs") or {}).get("content") or ()
+        ],
+        "usage": _usage(events),
+    }
 
 
 def _as_chunk(body: dict) -> dict:

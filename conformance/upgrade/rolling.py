@@ -1,7 +1,6 @@
 """A rolling run: chat traffic over two nodes a role, while each of them is replaced."""
 
 import asyncio
-import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,12 @@ ANSWER_SECONDS = 30
 NODES_PER_ROLE = 2
 # One replacement after this many answers, so that traffic of every mix goes before and after it.
 ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)
+
+ORDERS = {
+    "render-first": ("render", "generate", "derender"),
+    "generate-first": ("generate", "render", "derender"),
+    "derender-first": ("derender", "generate", "render"),
+}
 
 Start = Callable[[Node], Awaitable[Lease]]
 
@@ -53,34 +58,38 @@ class Run:
         """Whether a request got no ending, so that more traffic shows nothing."""
         return any(answer.problem for answer in self.answers)
 
-    def idle_nodes(self) -> list[str]:
-        """The nodes of every replacement, old or new, without a part in any answer."""
+    def gaps(self) -> list[str]:
+        """Where traffic did not meet the replacements, so that the run would show nothing."""
         worked = {node for answer in self.answers for _, node in answer.nodes}
-        pairs = [(one.old, one.new) for one in self.replacements]
-        return [node.name for node in itertools.chain(*pairs) if node not in worked]
+        found = [] if self.ended >= REQUESTS else [f"only {self.ended} requests ended"]
+        for one in self.replacements:
+            if not one.in_flight:
+                found.append(f"nothing was in flight when {one.old.name} was replaced")
+            found += [
+                f"{node.name} got no request" for node in (one.old, one.new) if node not in worked
+            ]
+        return found
+
+    def errors(self) -> Counter[int]:
+        """How many requests ended in an error, by its status."""
+        events = [event for answer in self.answers for event in answer.events]
+        return Counter(event["error"]["code"] for event in events if "error" in event)
 
     def summary(self) -> str:
-        """One line for the report: requests, those over several releases, errors by status."""
-        errors = Counter(
-            event["error"]["code"]
-            for answer in self.answers
-            for event in answer.events
-            if "error" in event
-        )
+        """One line for the report."""
         mixed = sum(len(releases(answer)) > 1 for answer in self.answers)
-        in_flight = [one.in_flight for one in self.replacements]
+        at_work = [(one.in_flight, one.open) for one in self.replacements]
         return (
-            f"{len(self.answers)} requests, {mixed} of them over two releases; "
-            f"{len(self.replacements)} replacements with {in_flight} requests in flight; "
-            f"errors by status: {dict(errors)}"
+            f"{self.ended} requests ended, {mixed} of them over two releases; replacements with "
+            f"(in the router, on the node) open: {at_work}; errors by status: {dict(self.errors())}"
         )
 
 
-def pair(settings: Settings) -> tuple[str, str]:
-    """The two newest releases, or the ends of the range that --vllm names."""
+def pair(settings: Settings, direction: str) -> tuple[str, str]:
+    """The two newest releases, or the ends of the range that --vllm names; "down" starts newest."""
     known = tuple(release.version for release in catalogue.load().releases)
     first = known[-2] if settings.releases == known else settings.releases[0]
-    return first, settings.release
+    return (first, settings.release) if direction == "up" else (settings.release, first)
 
 
 def wish(role: str, release: str) -> Node:
