@@ -20,6 +20,8 @@ ANSWER_SECONDS = 30
 NODES_PER_ROLE = 2
 # One replacement after this many answers, so that traffic of every mix goes before and after it.
 ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)
+# A node that closes an idle connection just as a request comes in would look like one that died.
+KEEP_ALIVE = {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600"}
 
 ORDERS = {
     "render-first": ("render", "generate", "derender"),
@@ -95,8 +97,8 @@ def pair(settings: Settings, direction: str) -> tuple[str, str]:
 def wish(role: str, release: str) -> Node:
     """A node for one role; those around the engine need none."""
     if role == "generate":
-        return Node("real", release=release)
-    return Node("none", *PARSERS, role="render", release=release)
+        return Node("real", release=release, env=KEEP_ALIVE)
+    return Node("none", *PARSERS, role="render", release=release, env=KEEP_ALIVE)
 
 
 async def roll(
