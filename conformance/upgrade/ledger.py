@@ -94,10 +94,15 @@ def _usage(events: Sequence[dict]) -> tuple[int, int]:
     return usage[-1]["prompt_tokens"], usage[-1]["completion_tokens"]
 
 
+def never(answer: Answer, status: int) -> bool:
+    """No error is allowed but one that a release gives unmixed."""
+    return False
+
+
 def faults(
     answers: Iterable[Answer],
     unmixed: Mapping[str, Mapping[str, Ending]],
-    may_fail: Callable[[Answer, int], bool] = lambda answer, status: False,
+    may_fail: Callable[[Answer, int], bool] = never,
 ) -> dict[Answer, str]:
     """What is wrong with an answer, for each with which something is.
 
@@ -128,8 +133,8 @@ def releases(answer: Answer) -> set[str]:
     return {node.spec.release for _, node in answer.nodes}
 
 
-def told(found: Mapping[Answer, str], limit: int = 5) -> str:
-    """The first faults, each with its request and the nodes that worked on it; empty without one."""
+def told(found: Mapping[Answer, str], limit: int = 5) -> list[str]:
+    """A line for each of the first faults, with its request and the nodes that worked on it."""
     lines = [
         f"{answer.id} ({answer.kind}) by "
         f"{', '.join(dict.fromkeys(f'{role} {node.name}' for role, node in answer.nodes))}: {why}"
@@ -137,4 +142,4 @@ def told(found: Mapping[Answer, str], limit: int = 5) -> str:
     ]
     if len(found) > limit:
         lines.append(f"… and {len(found) - limit} more")
-    return "\n".join(lines)
+    return lines

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.support import PARSERS
-from conformance.upgrade.ledger import Ending, ending, releases
+from conformance.upgrade.ledger import Ending, ending, faults, never, releases, told
 from fixtures.case import Node
 from fixtures.nodes.lease import Lease
 from fixtures.outcome import CaseRecord
@@ -34,10 +34,15 @@ Start = Callable[[Node], Awaitable[Lease]]
 
 @dataclass
 class Replacement:
-    """What was at work when a node was replaced: in the router, and on the node itself."""
+    """A node that gave way to another, and what was at work then.
+
+    `ended`: the requests that had ended; `in_flight`: how many had not; `open`: how many of those
+    the old node was at work on.
+    """
 
     old: Lease
     new: Lease
+    ended: set[Answer]
     in_flight: int
     open: int
 
@@ -72,19 +77,34 @@ class Run:
             ]
         return found
 
-    def errors(self) -> Counter[int]:
-        """How many requests ended in an error, by its status."""
-        events = [event for answer in self.answers for event in answer.events]
-        return Counter(event["error"]["code"] for event in events if "error" in event)
+    def errors(self) -> Counter[tuple[int, str]]:
+        """How many requests ended in an error, by its status and the kind of request."""
+        return Counter(
+            (event["error"]["code"], answer.kind.partition(":")[0])
+            for answer in self.answers
+            for event in answer.events
+            if "error" in event
+        )
+
+    def statuses(self) -> set[int]:
+        """The statuses of all errors."""
+        return {status for status, _ in self.errors()}
 
     def summary(self) -> str:
         """One line for the report."""
         mixed = sum(len(releases(answer)) > 1 for answer in self.answers)
-        at_work = [(one.in_flight, one.open) for one in self.replacements]
+        at_work = [f"{one.in_flight}/{one.open}" for one in self.replacements]
+        errors = [f"{count} x {status} ({kind})" for (status, kind), count in self.errors().items()]
         return (
-            f"{self.ended} requests ended, {mixed} of them over two releases; replacements with "
-            f"(in the router, on the node) open: {at_work}; errors by status: {dict(self.errors())}"
+            f"{self.ended} requests ended, {mixed} of them over two releases; in flight at each "
+            f"replacement, in all and on the old node: {', '.join(at_work)}; "
+            f"errors: {', '.join(errors) or 'none'}"
         )
+
+
+def wrong(run: Run, may_fail: Callable[[Answer, int], bool] = never) -> str:
+    """What is wrong with a run, a line each; empty where nothing is. `may_fail` as in `faults`."""
+    return "\n".join([*told(faults(run.answers, run.unmixed, may_fail)), *run.gaps()])
 
 
 def pair(settings: Settings, direction: str) -> tuple[str, str]:
@@ -152,7 +172,9 @@ async def roll(
 
 def note(run: Run, router: Router, old: Lease, new: Lease) -> None:
     """Write down what is at work now."""
-    run.replacements.append(Replacement(old, new, len(run.answers) - run.ended, router.open[old]))
+    ended = {answer for answer in run.answers if answer.ended}
+    in_flight = len(run.answers) - len(ended)
+    run.replacements.append(Replacement(old, new, ended, in_flight, router.open[old]))
 
 
 async def client(

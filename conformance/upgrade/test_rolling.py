@@ -6,8 +6,7 @@ or to another request, other tokens or text than unmixed, an error where nothing
 
 import pytest
 
-from conformance.upgrade.ledger import faults, told
-from conformance.upgrade.rolling import ORDERS, pair, roll
+from conformance.upgrade.rolling import ORDERS, pair, roll, wrong
 from conformance.upgrade.traffic import CHAT
 from fixtures.case import requirement
 
@@ -25,7 +24,8 @@ async def test_chat_goes_on(own_node, case_record, settings, order, direction):
     """Each request ends once, as it ends where all nodes are of a release that took part."""
     releases = pair(settings, direction)
     run = await roll(own_node, case_record, ORDERS[order], releases, CHAT)
-    assert (told(faults(run.answers, run.unmixed)), run.gaps()) == ("", [])
+    found = wrong(run)
+    assert not found, found
 
 
 @RULES
@@ -36,4 +36,5 @@ async def test_a_stream_goes_from_one_derender_node_to_the_next(
     """The same where each chunk goes to another derender node, with the state of the one before."""
     releases, order = pair(settings, direction), ORDERS["derender-first"]
     run = await roll(own_node, case_record, order, releases, CHAT, spread=True)
-    assert (told(faults(run.answers, run.unmixed)), run.gaps()) == ("", [])
+    found = wrong(run)
+    assert not found, found

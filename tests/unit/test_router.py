@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from conformance.upgrade.ledger import Broken, ending, faults, told
+from conformance.upgrade.rolling import Replacement, Run
 from fixtures.router import DONE, ROLES, Answer, Router
 
 FULL = {"messages": []}
@@ -280,7 +281,7 @@ async def test_an_error_is_allowed_where_it_is_expected_and_told_elsewhere():
     answer = await serve(FULL, derender=died)
     expected = await unmixed(FULL)
     assert faults([answer], expected, lambda own, status: status == 502) == {}
-    said = told(faults([answer], expected))
+    [said] = told(faults([answer], expected))
     assert all(word in said for word in ("r-0", "a.render", "a.generate", "a.derender", "502"))
 
 
@@ -314,3 +315,14 @@ async def test_a_replaced_node_ends_what_it_has_and_gets_nothing_new():
     await router.drained(old, 5)
     assert [dict((await own).nodes)["generate"] for own in (first, second)] == [old, new]
     assert router.open[old] == router.open[new] == 0
+
+
+async def test_a_run_without_traffic_at_a_replacement_shows_nothing():
+    [old], new = nodes("a")["generate"], Node("b.generate")
+    answer = Answer("r-0", "kind", FULL, nodes=[("generate", old)], ended=True)
+    run = Run([answer], [Replacement(old, new, {answer}, in_flight=0, open=0)])
+    assert run.gaps() == [
+        "only 1 requests ended",
+        "nothing was in flight when a.generate was replaced",
+        "b.generate got no request",
+    ]
