@@ -16,7 +16,7 @@ from fixtures.settings import Settings
 
 REQUESTS = 500
 CLIENTS = 8
-ANSWER_SECONDS = 30
+ANSWER_SECONDS = 50
 NODES_PER_ROLE = 2
 # One replacement after this many answers, so that traffic of every mix goes before and after it.
 ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)

@@ -1,15 +1,18 @@
-"""The router and its ledger over nodes of a few lines, the lying ones included."""
+"""The router, its ledger and a rolling run's account, over nodes of a few lines that lie."""
 
 import asyncio
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from conformance.upgrade.ledger import Broken, ending, faults, told
-from conformance.upgrade.rolling import Replacement, Run
+from conformance.upgrade.rolling import Replacement, Run, pair
+from fixtures.releases import catalogue
 from fixtures.router import DONE, ROLES, Answer, Router
+from fixtures.settings import Settings
 
 FULL = {"messages": []}
 STREAM = {"messages": [], "stream": True}
@@ -326,3 +329,13 @@ async def test_a_run_without_traffic_at_a_replacement_shows_nothing():
         "nothing was in flight when a.generate was replaced",
         "b.generate got no request",
     ]
+
+
+def test_the_pair_is_the_newest_two_or_the_ends_of_what_is_named():
+    known = tuple(release.version for release in catalogue.load().releases)
+    everything = Settings(known, "stock", "cpu", "")
+    named = replace(everything, releases=("0.30.0", "0.31.0", "0.32.0"))
+    assert pair(everything, "up") == known[-2:]
+    assert pair(everything, "down") == known[:-3:-1]
+    assert pair(named, "up") == ("0.30.0", "0.32.0")
+    assert pair(replace(named, releases=("0.32.0",)), "down") == ("0.32.0", "0.32.0")
