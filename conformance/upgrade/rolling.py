@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import httpx
+
 from conformance.support import PARSERS
 from conformance.upgrade.ledger import Ending, ending, faults, never, releases, told
 from fixtures.case import Node
@@ -13,6 +15,7 @@ from fixtures.outcome import CaseRecord
 from fixtures.releases import catalogue
 from fixtures.router import ROLES, Answer, Router
 from fixtures.settings import Settings
+from fixtures.wire import new_client
 
 REQUESTS = 500
 CLIENTS = 8
@@ -20,8 +23,10 @@ ANSWER_SECONDS = 50
 NODES_PER_ROLE = 2
 # One replacement after this many answers, so that traffic of every mix goes before and after it.
 ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)
-# A node that closes an idle connection just as a request comes in would look like one that died.
+# Idle connections stay open on both ends: one that is closed just as a request takes it (httpcore
+# does so on a busy machine, and vLLM after 5 seconds) looks like a node that died.
 KEEP_ALIVE = {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600"}
+KEEP_ALL = httpx.Limits(max_keepalive_connections=None, keepalive_expiry=None)
 
 ORDERS = {
     "render-first": ("render", "generate", "derender"),
@@ -141,15 +146,35 @@ async def roll(
         *[start(wish(role, before)) for role in ROLES for _ in range(NODES_PER_ROLE)]
     )
     grouped = [nodes[at : at + NODES_PER_ROLE] for at in range(0, len(nodes), NODES_PER_ROLE)]
-    router = Router(dict(zip(ROLES, grouped, strict=True)), spread=spread)
-    run = Run(unmixed={before: await unmixed(router, traffic)})
+    async with new_client(KEEP_ALL) as http:
+        router = Router(dict(zip(ROLES, grouped, strict=True)), spread=spread, client=http)
+        run = Run(unmixed={before: await unmixed(router, traffic)})
+        try:
+            await replace_all(
+                run, router, order, lambda role: start(wish(role, after)), traffic, drain
+            )
+        finally:
+            keep(run, record)
+        run.unmixed[after] = await unmixed(router, traffic)
+    return run
+
+
+async def replace_all(
+    run: Run,
+    router: Router,
+    order: Sequence[str],
+    start: Callable[[str], Awaitable[Lease]],
+    traffic: Mapping[str, dict],
+    drain: bool,
+) -> None:
+    """Keep traffic going while every node gives way to one that `start` makes for its role."""
     done = asyncio.Event()
     clients = [asyncio.create_task(client(router, run, traffic, done)) for _ in range(CLIENTS)]
     try:
         turns = [(role, node) for role in order for node in router.nodes[role]]
         for role, old in turns:
             await answered(run, ANSWERS_PER_REPLACEMENT * (len(run.replacements) + 1))
-            new = await start(wish(role, after))
+            new = await start(role)
             if drain:
                 note(run, router, old, new)
                 router.replace(role, old, new)
@@ -165,9 +190,6 @@ async def roll(
     finally:
         done.set()
         await asyncio.gather(*clients)
-        keep(run, record)
-    run.unmixed[after] = await unmixed(router, traffic)
-    return run
 
 
 def note(run: Run, router: Router, old: Lease, new: Lease) -> None:
