@@ -5,6 +5,7 @@ import signal
 import time
 
 import httpx
+import psutil
 import pytest
 
 from fixtures.nodes.lease import Lease
@@ -44,6 +45,21 @@ def test_an_idle_node_stays_warm_for_the_next_lease(pool):
     again = Lease(pool.address, spec("scripted"))
     assert again.pid == first.pid
     again.close()
+
+
+def test_the_holder_of_an_exclusive_lease_can_end_its_node(pool):
+    shared, own = Lease(pool.address, spec("cpu")), Lease(pool.address, spec("cpu"), exclusive=True)
+    own.end()
+    with pytest.raises(httpx.ConnectError):
+        generate(own)
+    assert not psutil.pid_exists(own.pid)
+    # It was asked to end, so nobody speaks of a death.
+    assert own.ending() == ""
+    assert [node.pid for node in pool.nodes if node.spec == own.spec] == [shared.pid]
+    with pytest.raises(ValueError, match="only an exclusive lease"):
+        shared.end()
+    assert len(generate(shared)) == 4
+    shared.close()
 
 
 def test_a_dead_idle_node_is_not_leased_again(pool):
