@@ -125,10 +125,11 @@ class Mix:
         self._record, self._rule, self._wires = record, rule, wires
 
     def __getattr__(self, role: str) -> NodeWire:
-        try:
-            return self._wires[role]
-        except KeyError:
-            raise AttributeError(f"this case mixes no {role} node") from None
+        # Every generate node renders too.
+        wire = self._wires.get(role) or (role == "render" and self._wires.get("generate"))
+        if not wire:
+            raise AttributeError(f"this case mixes no {role} node")
+        return wire
 
     @contextlib.contextmanager
     def judged(self) -> Iterator[Seen]:

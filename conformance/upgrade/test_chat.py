@@ -1,22 +1,32 @@
-"""A default chat in the real engine: the mixed nodes give the answer of the generate node's own route.
+"""A chat in the real engine: the mixed nodes give the answer of the generate node's own route.
 
 Catches a release whose rendered request another release reads as something else.
 """
 
-from conformance.upgrade.support import GREEDY_CHAT, REAL, RENDER
+import pytest
+
+from conformance.parity.support import SAMPLED
+from conformance.upgrade.support import CHAT, GREEDY_CHAT, REAL, RENDER, picked, rendered_chat
 from fixtures.case import cells, requirement
 from fixtures.mix import answered
 
+REQUESTS = {"greedy": GREEDY_CHAT, "two-seeded-choices": {**CHAT, **SAMPLED, "n": 2}}
+
 
 @requirement("upgrade.chat.same-answer")
+@pytest.mark.parametrize("name", REQUESTS)
 @cells(render=RENDER, generate=REAL)
-async def test_chat(mix):
-    """Tokens, prompt and finish reason are those of /v1/chat/completions on the generate node."""
-    unmixed = (await mix.generate.chat({**GREEDY_CHAT, "return_token_ids": True})).expect(200).json
+async def test_chat(mix, name):
+    """Tokens, prompt and finish reasons are those of /v1/chat/completions on the generate node."""
+    request = REQUESTS[name]
+    unmixed = answered(await mix.generate.chat({**request, "return_token_ids": True}))
     with mix.judged() as seen:
-        rendered = answered(await mix.render.render_chat(GREEDY_CHAT))
-        [choice] = answered(await mix.generate.generate(rendered))["choices"]
+        rendered = await rendered_chat(mix, request)
+        answer = answered(await mix.generate.generate(rendered))
         seen.asked(rendered["token_ids"], unmixed["prompt_token_ids"])
-        keys = "token_ids", "finish_reason"
-        own = unmixed["choices"][0]
-        seen.answer({key: choice[key] for key in keys}, {key: own[key] for key in keys})
+        keys = "index", "token_ids", "finish_reason"
+        got, wanted = (
+            [picked(choice, *keys) for choice in sorted(body["choices"], key=lambda c: c["index"])]
+            for body in (answer, unmixed)
+        )
+        seen.answer(got, wanted)
