@@ -4,6 +4,7 @@ Catches a body that one release takes and another refuses, and an answer nobody 
 request.
 """
 
+from conformance.support import decode
 from conformance.upgrade.support import (
     CHAT,
     DERENDER,
@@ -12,7 +13,6 @@ from conformance.upgrade.support import (
     of_chat,
     rendered_chat,
 )
-from conformance.support import decode
 from fixtures.case import cells, requirement
 from fixtures.mix import answered
 from fixtures.wire import OMIT

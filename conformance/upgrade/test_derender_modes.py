@@ -1,12 +1,12 @@
-"""What only some releases cut or parse already: stop strings, and answers that hold text.
+"""Where a text ends, and answers that hold text already.
 
-Catches a client that feeds a text or derender answer to a derender node, and a stop string that the
-coupled route cut and the mix brings back.
+Catches a stop string or an end token that the coupled route cut and the mix brings back, and a text
+or derender answer that is fed to a derender node.
 """
 
 import pytest
 
-from conformance.support import encode
+from conformance.support import IM_END, encode
 from conformance.upgrade.support import CHAT, DERENDER, SCRIPTED, of_chat, rendered_chat
 from fixtures.case import cells, requirement
 from fixtures.mix import answered
@@ -29,6 +29,20 @@ async def test_derender_stop(mix):
         body = of_chat(request, rendered, generate_response=generated)
         [choice] = answered(await mix.derender.derender_chat(body))["choices"]
         seen.answer(choice["message"]["content"], unmixed["message"]["content"])
+
+
+@requirement("upgrade.derender.cut-at-stop")
+@cells(generate=SCRIPTED, derender=DERENDER)
+async def test_derender_end_of_turn(mix):
+    """The end token, with which a model ends its turn, is not in the text."""
+    steps = [output([*encode(TEXT), IM_END], finish_reason="stop")]
+    script = await mix.generate.engine.script(steps)
+    with mix.judged() as seen:
+        rendered = await rendered_chat(mix, CHAT)
+        generated = answered(await mix.generate.generate(rendered, script=script))
+        body = of_chat(CHAT, rendered, generate_response=generated)
+        [choice] = answered(await mix.derender.derender_chat(body))["choices"]
+        seen.answer(choice["message"]["content"], TEXT)
 
 
 @requirement("upgrade.derender.tokens-only")

@@ -19,4 +19,6 @@ async def test_stream(mix):
         chunks = answered(await mix.generate.generate(rendered))
         parts = [choice for chunk in chunks for choice in chunk["choices"]]
         token_ids = [token_id for part in parts for token_id in part["token_ids"] or []]
-        seen.answer([token_ids, parts[-1]["finish_reason"]], [own["token_ids"], own["finish_reason"]])
+        seen.answer(
+            [token_ids, parts[-1]["finish_reason"]], [own["token_ids"], own["finish_reason"]]
+        )
