@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reports.grid import print_grids
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -27,6 +28,15 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def grid(arguments: argparse.Namespace) -> int:
+    """The upgrade matrix, of one exchange or of all; exit code 1 where the report has none."""
+    try:
+        print_grids(read(arguments.file), arguments.exchange)
+    except ValueError as problem:
+        raise ReportProblem(f"{arguments.file}: {problem}.") from None
+    return 0
+
+
 @dataclass(frozen=True)
 class Command:
     """A word of the command line: what it does, and its arguments as argparse takes them."""
@@ -43,6 +53,14 @@ COMMANDS = {
         {"files": {"nargs": "+", "type": Path, "metavar": "FILE"}},
     ),
     "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
+    "grid": Command(
+        grid,
+        "print the upgrade matrix of a report",
+        {
+            "file": {"type": Path, "metavar": "FILE"},
+            "--exchange": {"metavar": "NAME", "help": "one exchange alone, such as max_tokens[16]"},
+        },
+    ),
 }
 
 

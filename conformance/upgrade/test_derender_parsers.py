@@ -100,9 +100,6 @@ async def test_parsed_stream(mix, name):
     request, text, message = OUTPUTS[name]
     with mix.judged() as seen:
         rendered, chunks = await generated(mix, {**request, "stream": True}, text)
-        body = {
-            "chat_request": {"model": "tiny", **request},
-            "prompt_token_ids": rendered["token_ids"],
-        }
+        body = of_chat(request, rendered)
         found, _ = await derendered_stream(mix.derender.derender_chat, chunks, body)
         seen.answer(read(assembled(found)), message)

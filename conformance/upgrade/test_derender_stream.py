@@ -11,6 +11,7 @@ from conformance.upgrade.support import (
     GREEDY_COMPLETION,
     REAL,
     derendered_stream,
+    of_chat,
     rendered_chat,
     rendered_completion,
 )
@@ -22,11 +23,13 @@ def read(chunks: list[dict]) -> dict:
     """The text, the last finish reason and the chat logprobs that derendered chunks add up to."""
     parts = [choice for chunk in chunks for choice in chunk["choices"]]
     texts = [part["delta"].get("content") if "delta" in part else part["text"] for part in parts]
-    logprobs = [(part.get("logprobs") or {}).get("content") or [] for part in parts]
+    entries = [
+        entry for part in parts for entry in (part.get("logprobs") or {}).get("content") or []
+    ]
     return {
         "text": "".join(text or "" for text in texts),
         "finish_reason": next((p["finish_reason"] for p in parts if p["finish_reason"]), None),
-        "logprobs": {"content": sum(logprobs, [])},
+        "logprobs": {"content": entries},
     }
 
 
@@ -45,11 +48,7 @@ async def test_derender_chat_stream(mix, top):
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, {**request, "stream": True})
         chunks = answered(await mix.generate.generate(rendered))
-        body = {
-            "chat_request": {"model": "tiny", **request},
-            "prompt_tokens": len(rendered["token_ids"]),
-            "prompt_token_ids": rendered["token_ids"],
-        }
+        body = of_chat(request, rendered)
         found, _ = await derendered_stream(mix.derender.derender_chat, chunks, body)
         seen.answer(read(found), unmixed)
 
