@@ -107,7 +107,8 @@ def contradictions(cases: Sequence[Mapping]) -> Iterator[str]:
     """One line for each prediction that the cells' rule contradicts."""
     found = {case["cell"]["rule"]: case["cell"] for case in cases if "contradicts" in case["cell"]}
     if found:
-        yield "\npredictions that the nodes contradict:"
+        yield ""
+        yield "predictions that the nodes contradict:"
     for rule, cell in found.items():
         yield f"  {rule}: {cell['contradicts']}; but it {cell['expected'].replace('_', ' ')}"
 
