@@ -62,7 +62,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     settings = metafunc.config.stash[SETTINGS]
     axes = [specs(role, mark.kwargs[role], settings) for role in roles]
     cells = [Cell(dict(zip(roles, nodes, strict=True))) for nodes in itertools.product(*axes)]
-    metafunc.parametrize("mix", cells, indirect=True, ids=str)
+    # A mix without the role has no such cell; an empty list would be a skip.
+    metafunc.parametrize("mix", cells or [None], indirect=True, ids=str)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -71,17 +72,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.name == "test_cube.py" and not full else None
 
 
+def cell_of(item: pytest.Item) -> Cell | None:
+    """The cell an item is run in; None for an item without one."""
+    return item.callspec.params.get("mix") if hasattr(item, "callspec") else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Cases with the same generate node stand together, so that few engines are in memory at once."""
-    place: dict[tuple, int] = {}
+    place: dict[NodeSpec | None, int] = {}
 
     def node(item: pytest.Item) -> int:
-        cell = item.callspec.params.get("mix") if hasattr(item, "callspec") else None
+        cell = cell_of(item)
         spec = cell.nodes.get("generate") if cell else None
-        key = (spec.release, spec.engine, spec.flags) if spec else ()
-        return place.setdefault(key, len(place))
+        return place.setdefault(spec, len(place))
 
+    items[:] = [item for item in items if "mix" not in item.fixturenames or cell_of(item)]
     items.sort(key=node)
 
 
