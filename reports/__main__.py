@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports.catalogue import document
+from reports.grid import print_grids
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -31,6 +32,15 @@ def show(arguments: argparse.Namespace) -> int:
 def catalogue(arguments: argparse.Namespace) -> int:
     for line in document(arguments.suite):
         print(line)
+    return 0
+
+
+def grid(arguments: argparse.Namespace) -> int:
+    """The upgrade matrix, of one exchange or of all; exit code 1 where the report has none."""
+    try:
+        print_grids(read(arguments.file), arguments.exchange)
+    except ValueError as problem:
+        raise ReportProblem(f"{arguments.file}: {problem}.") from None
     return 0
 
 
@@ -62,6 +72,14 @@ COMMANDS = {
         },
     ),
     "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
+    "grid": Command(
+        grid,
+        "print the upgrade matrix of a report",
+        {
+            "file": {"type": Path, "metavar": "FILE"},
+            "--exchange": {"metavar": "NAME", "help": "one exchange alone, such as max_tokens[16]"},
+        },
+    ),
 }
 
 

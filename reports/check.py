@@ -62,6 +62,9 @@ class Check:
         for requirement in line["requirements"]:
             if requirement not in self.header["requirements"]:
                 return f"requirement {short(requirement)} is not in the header"
+        cell = line.get("cell")
+        if cell and line["status"] == "passed" and cell.get("outcome") != cell.get("expected"):
+            return f"{short(line['id'])} passed although its cell did not end as expected"
         self.cases.add(key)
         self.counts[line["status"]] += 1
         return None

@@ -1,1 +1,1 @@
-"""Nodes of several releases at work together, as they are while an operator upgrades them."""
+"""Mixes of releases: what an operator meets who upgrades one role, or one node, after another."""

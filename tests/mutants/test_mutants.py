@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.releases import catalogue
 from tests.mutants.batch import batch
 
 HERE = Path(__file__).parent
 CAUGHT = tomllib.loads((HERE / "caught.toml").read_text())
+NEWEST = catalogue.load().newest.version
 NOT_MUTANTS = ("__init__", "batch", "conftest", "tools")
+
+
+def is_upgrade(case: str) -> bool:
+    """Whether the case is one of the upgrade chapter; a mutant's cases all are, or none."""
+    return case.startswith("conformance/upgrade/")
 
 
 def mutants() -> dict[str, str]:
@@ -31,29 +38,39 @@ def test_every_mutant_says_its_lie_and_has_a_case():
 
 
 @pytest.fixture(scope="module")
-def report_of(pool_address, request, tmp_path_factory):
-    """The report on an implementation's cases; all runs begin at once and are waited for singly."""
+def cases_of(pool_address, request, tmp_path_factory):
+    """An implementation's cases as reported; all runs begin at once and are waited for singly."""
     wanted = {item.callspec.params["mutant"] for item in request.session.items
               if hasattr(item, "callspec") and "mutant" in item.callspec.params}  # fmt: skip
     cases = {f"tests.mutants.{name}": CAUGHT[name] for name in CAUGHT if name in wanted}
-    cases = {"reference": sorted({case for named in cases.values() for case in named})} | cases
+    named = sorted({case for named in cases.values() for case in named})
+    # The upgrade chapter runs by itself.
+    cases = {
+        ("reference", upgrade): [case for case in named if is_upgrade(case) == upgrade]
+        for upgrade in (False, True)
+    } | {(mutant, is_upgrade(named[0])): named for mutant, named in cases.items()}
     with batch(pool_address) as runs:
-        begun = {}
-        for implementation, named in cases.items():
+        begun: dict[str, list] = {}
+        for (implementation, upgrade), named in cases.items():
             folder = tmp_path_factory.mktemp("mutant")
-            begun[implementation] = folder, runs.start(folder, *named, "--impl", implementation)
-        yield lambda implementation: runs.report(*begun[implementation])
+            options = ["--impl", implementation, *(["--vllm", NEWEST] if upgrade else [])]
+            if named:
+                run = folder, runs.start(folder, *named, *options)
+                begun.setdefault(implementation, []).append(run)
+        yield lambda implementation: [
+            case for run in begun[implementation] for case in runs.report(*run).cases
+        ]
 
 
 @pytest.mark.parametrize("mutant", CAUGHT)
-def test_the_lie_is_caught(report_of, score, mutant):
+def test_the_lie_is_caught(cases_of, score, mutant):
     score[mutant] = []
-    cases = report_of(f"tests.mutants.{mutant}").cases
+    cases = cases_of(f"tests.mutants.{mutant}")
     failed = [case for case in cases if case["status"] == "failed"]
     score[mutant] = [name for case in failed for name in case["requirements"]]
     assert {case["id"]: case["status"] for case in cases} == dict.fromkeys(CAUGHT[mutant], "failed")
 
 
-def test_the_reference_passes_the_named_cases(report_of):
-    cases = report_of("reference").cases
+def test_the_reference_passes_the_named_cases(cases_of):
+    cases = cases_of("reference")
     assert [case["id"] for case in cases if case["status"] != "passed"] == []

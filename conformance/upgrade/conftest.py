@@ -1,0 +1,188 @@
+"""Cells of the matrix: which releases a case mixes, the nodes it gets, and the outcome it is held to."""
+
+import asyncio
+import contextlib
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fixtures.case import Node
+from fixtures.expectation import ROLES, Rule, expected
+from fixtures.mix import BREAKS, Seen, Stopped
+from fixtures.nodes.lease import Lease
+from fixtures.nodes.spec import NodeSpec
+from fixtures.outcome import CaseRecord
+from fixtures.plugin import EXPECTED, POOL, SETTINGS, NodeWire
+from fixtures.releases import catalogue
+from fixtures.settings import Settings
+from fixtures.wire import WireError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The spec of each role's node."""
+
+    nodes: dict[str, NodeSpec]
+
+    def __str__(self) -> str:
+        return "-".join(spec.release for spec in self.nodes.values())
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """Role to IMPLEMENTATION@RELEASE."""
+        return {role: spec.target for role, spec in self.nodes.items()}
+
+
+def specs(role: str, wish: Node, settings: Settings) -> list[NodeSpec]:
+    """The node wished for, of every release in the mix that has the role."""
+    spec = wish.spec(settings)
+    if wish.implementation == "reference" and settings.implementation != "stock":
+        # An implementation of the user's takes the reference's place.
+        spec = dataclasses.replace(spec, implementation=settings.implementation)
+    if wish.release:
+        return [dataclasses.replace(spec, release=settings.release)]
+    known = catalogue.load()
+    return [
+        dataclasses.replace(spec, release=release)
+        for release in settings.releases
+        if role not in ("derender", "successor") or known.get(release).can("derender")
+    ]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A case is run in every cell: the product of the releases over the roles it mixes."""
+    if (mark := metafunc.definition.get_closest_marker("cells")) is None:
+        return
+    roles = [role for role in ROLES if role in mark.kwargs]
+    settings = metafunc.config.stash[SETTINGS]
+    axes = [specs(role, mark.kwargs[role], settings) for role in roles]
+    cells = [Cell(dict(zip(roles, nodes, strict=True))) for nodes in itertools.product(*axes)]
+    # A mix without the role has no such cell; an empty list would be a skip.
+    metafunc.parametrize("mix", cells or [None], indirect=True, ids=str)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Every triple of releases takes an hour, so it runs only when it is asked for."""
+    full = config.option.upgrade == "full"
+    return True if collection_path.name == "test_cube.py" and not full else None
+
+
+def cell_of(item: pytest.Item) -> Cell | None:
+    """The cell an item is run in; None for an item without one."""
+    return item.callspec.params.get("mix") if hasattr(item, "callspec") else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cases with the same generate node stand together, so that few engines are in memory at once."""
+    place: dict[NodeSpec | None, int] = {}
+
+    def node(item: pytest.Item) -> int:
+        cell = cell_of(item)
+        spec = cell.nodes.get("generate") if cell else None
+        return place.setdefault(spec, len(place))
+
+    items[:] = [item for item in items if "mix" not in item.fixturenames or cell_of(item)]
+    items.sort(key=node)
+
+
+class Held:
+    """The nodes a worker holds: every render and derender node, and one generate node at a time."""
+
+    def __init__(self, pool: dict) -> None:
+        self.pool = pool
+        self.leases: dict[NodeSpec, Lease] = {}
+        self.generate: Lease | None = None
+
+    def take(self, role: str, spec: NodeSpec) -> Lease:
+        """The node of this spec, replaced if it died; raises NodeProblem."""
+        if role == "generate":
+            if self.generate is None or self.generate.spec != spec:
+                self.close_generate()
+                self.generate = Lease(self.pool, spec)
+            lease = self.generate
+        else:
+            if spec not in self.leases:
+                self.leases[spec] = Lease(self.pool, spec)
+            lease = self.leases[spec]
+        lease.renew()
+        return lease
+
+    def close_generate(self) -> None:
+        if self.generate:
+            self.generate.close()
+        self.generate = None
+
+    def close(self) -> None:
+        self.close_generate()
+        for lease in self.leases.values():
+            lease.close()
+
+
+@pytest.fixture(scope="session")
+def _held(request: pytest.FixtureRequest) -> Iterator[Held]:
+    held = Held(request.config.stash[POOL])
+    yield held
+    held.close()
+
+
+class Mix:
+    """A cell's nodes as Wires, by role, and the outcome that is expected of them."""
+
+    def __init__(self, record: CaseRecord, rule: Rule, wires: dict[str, NodeWire]) -> None:
+        self._record, self._rule, self._wires = record, rule, wires
+
+    def __getattr__(self, role: str) -> NodeWire:
+        # Every generate node renders too.
+        wire = self._wires.get(role) or (role == "render" and self._wires.get("generate"))
+        if not wire:
+            raise AttributeError(f"this case mixes no {role} node")
+        return wire
+
+    @contextlib.contextmanager
+    def judged(self) -> Iterator[Seen]:
+        """Compare inside; at the end AssertionError unless the outcome is the expected one."""
+        seen = Seen()
+        try:
+            yield seen
+        except Stopped as stopped:
+            seen.stopped = stopped
+        except WireError as error:
+            if any(wire.node.ending() for wire in self._wires.values()):
+                raise  # A node that died is no outcome.
+            seen.stopped = Stopped(BREAKS, str(error))
+        rule = self._rule
+        self._record.cell |= {"outcome": seen.outcome}
+        assert seen.outcome == rule.outcome, (
+            f"{seen.outcome}, but rule {rule.name} expects {rule.outcome} ({rule.reason}; "
+            f"{rule.reference}). {seen.why}"
+        )
+
+
+@pytest.fixture
+async def mix(request: pytest.FixtureRequest, _held: Held, case_record: CaseRecord):
+    """The nodes of the case's cell."""
+    cell: Cell = request.param
+    item = request.node
+    parameters = item.callspec.id.removesuffix(str(cell)).rstrip("-")
+    exchange = item.originalname.removeprefix("test_") + (f"[{parameters}]" if parameters else "")
+    case_record.cell = {**cell.targets, "exchange": exchange}
+    rule = expected(request.config.stash[EXPECTED], exchange, cell.targets)
+    case_record.cell |= {"expected": rule.outcome} | {
+        key: value
+        for key in ("reason", "reference", "contradicts")
+        if (value := getattr(rule, key))
+    }
+    case_record.cell["rule"] = rule.name
+    wires = {}
+    for role, spec in cell.nodes.items():
+        lease = await asyncio.to_thread(_held.take, role, spec)
+        wires[role] = NodeWire(lease, case_record)
+    yield Mix(case_record, rule, wires)
+    for wire in wires.values():
+        await wire.close()
