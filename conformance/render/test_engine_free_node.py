@@ -7,9 +7,12 @@ generate nodes behind them.
 import pytest
 
 from conformance.support import WEATHER_TOOL, without
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("none", role="render")], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 USER = {"role": "user", "content": "hello 日本 🦊"}
 REQUESTS = {

@@ -8,11 +8,12 @@ import re
 
 import pytest
 
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 MESSAGES = [{"role": "user", "content": "hello"}]
 HEADER = {"X-Request-Id": "from-header"}

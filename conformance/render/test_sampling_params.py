@@ -6,11 +6,12 @@ private switches.
 
 import pytest
 
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 # Every value differs from its default, and none is rounded by a binary float.
 GIVEN = {

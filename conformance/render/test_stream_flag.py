@@ -6,11 +6,12 @@ request that does not stream.
 
 import pytest
 
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 USAGE = {"include_usage": True, "continuous_usage_stats": False}
 # name: (what the caller sends, stream and stream_options of the rendered request)
