@@ -5,7 +5,7 @@ on each.
 import pytest
 
 from conformance.generate import GREEDY, choices_of
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -42,7 +42,13 @@ async def test_no_usage_unless_asked_for(wire, options):
 
 
 @requirement("generate.usage.stream-last-chunk")
-@pytest.mark.parametrize(("params", "completion"), [(PARAMS, 9), (TWO, 10)], ids=["n1", "n2"])
+@pytest.mark.parametrize(
+    ("params", "completion"),
+    [
+        pytest.param(PARAMS, 9, id="n1"),
+        pytest.param(TWO, 10, id="n2", marks=capabilities("parallel-sampling")),
+    ],
+)
 async def test_include_usage_adds_one_last_chunk(wire, params, completion):
     """include_usage adds one chunk after the end: no choices, the totals over all choices, no null
     keys.
@@ -74,6 +80,7 @@ async def test_continuous_usage_counts_up(wire):
 
 
 @requirement("generate.usage.stream-running-count")
+@capability("parallel-sampling")
 async def test_continuous_usage_counts_each_choice(wire):
     """With n=2 a chunk's running count is its own choice's, or that of both choices so far.
 
@@ -90,7 +97,13 @@ async def test_continuous_usage_counts_each_choice(wire):
 
 
 @requirement("generate.usage.stream-equals-full")
-@pytest.mark.parametrize("params", [PARAMS, TWO], ids=["n1", "n2"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        pytest.param(PARAMS, id="n1"),
+        pytest.param(TWO, id="n2", marks=capabilities("parallel-sampling")),
+    ],
+)
 async def test_stream_counts_what_full_counts(wire, params):
     """The usage chunk has the counts of the same request answered in full."""
     chunks = await stream(wire, {"include_usage": True}, params)
@@ -103,6 +116,7 @@ async def test_stream_counts_what_full_counts(wire, params):
 
 
 @requirement("generate.usage.stream-last-chunk")
+@capability("output-mode.text")
 async def test_text_mode_counts_ids(wire):
     """A text-mode stream counts ids, not characters, and its usage chunk says output_mode text."""
     answer = await wire.generate_stream(

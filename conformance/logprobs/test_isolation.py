@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from conformance.support import entry_id
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 from fixtures.wire.wire import GENERATE
 
 pytestmark = pytest.mark.parametrize("node", [Node("real", exclusive=True)], indirect=True)
@@ -51,7 +51,16 @@ async def content_of(wire, **sampling) -> list[dict]:
 
 
 @requirement("logprobs.isolation.beside-others")
-@pytest.mark.parametrize("name", NEIGHBOURS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "without-logprobs",
+        "with-fewer",
+        "with-more",
+        pytest.param("with-prompt-logprobs", marks=capabilities("prompt-logprobs.stream")),
+        "with-selected-ids",
+    ],
+)
 async def test_neighbours_do_not_change_the_alternatives(wire, name):
     """Alone and beside others: the same entries, bit for bit, five finite ids each."""
     alone = await content_of(wire)
