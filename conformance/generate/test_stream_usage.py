@@ -5,7 +5,7 @@ on each.
 import pytest
 
 from conformance.generate import GREEDY, choices_of
-from fixtures.case import Node, capabilities, capability, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -42,17 +42,13 @@ async def test_no_usage_unless_asked_for(wire, options):
 
 
 @requirement("generate.usage.stream-last-chunk")
-@pytest.mark.parametrize(
-    ("params", "completion"),
-    [
-        pytest.param(PARAMS, 9, id="n1"),
-        pytest.param(TWO, 10, id="n2", marks=capabilities("parallel-sampling")),
-    ],
-)
+@pytest.mark.parametrize(("params", "completion"), [(PARAMS, 9), (TWO, 10)], ids=["n1", "n2"])
 async def test_include_usage_adds_one_last_chunk(wire, params, completion):
     """include_usage adds one chunk after the end: no choices, the totals over all choices, no null
     keys.
     """
+    if "n" in params:
+        await wire.needs("parallel-sampling")
     *chunks, last = await stream(wire, {"include_usage": True}, params)
     assert last == {
         "request_id": chunks[0]["request_id"],
@@ -97,15 +93,11 @@ async def test_continuous_usage_counts_each_choice(wire):
 
 
 @requirement("generate.usage.stream-equals-full")
-@pytest.mark.parametrize(
-    "params",
-    [
-        pytest.param(PARAMS, id="n1"),
-        pytest.param(TWO, id="n2", marks=capabilities("parallel-sampling")),
-    ],
-)
+@pytest.mark.parametrize("params", [PARAMS, TWO], ids=["n1", "n2"])
 async def test_stream_counts_what_full_counts(wire, params):
     """The usage chunk has the counts of the same request answered in full."""
+    if "n" in params:
+        await wire.needs("parallel-sampling")
     chunks = await stream(wire, {"include_usage": True}, params)
     full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json
     assert {key: full["usage"][key] for key in counts(0, 0)} == chunks[-1]["usage"]

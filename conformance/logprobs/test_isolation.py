@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from conformance.support import entry_id
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, requirement
 from fixtures.wire.wire import GENERATE
 
 pytestmark = pytest.mark.parametrize("node", [Node("real", exclusive=True)], indirect=True)
@@ -51,18 +51,11 @@ async def content_of(wire, **sampling) -> list[dict]:
 
 
 @requirement("logprobs.isolation.beside-others")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "without-logprobs",
-        "with-fewer",
-        "with-more",
-        pytest.param("with-prompt-logprobs", marks=capabilities("prompt-logprobs.stream")),
-        "with-selected-ids",
-    ],
-)
+@pytest.mark.parametrize("name", NEIGHBOURS)
 async def test_neighbours_do_not_change_the_alternatives(wire, name):
     """Alone and beside others: the same entries, bit for bit, five finite ids each."""
+    if "prompt_logprobs" in NEIGHBOURS[name]:
+        await wire.needs("prompt-logprobs.stream")
     alone = await content_of(wire)
     assert {len({entry_id(top) for top in entry["top_logprobs"]}) for entry in alone} == {5}
     assert min(top["logprob"] for entry in alone for top in entry["top_logprobs"]) > -9999.0
