@@ -2,6 +2,7 @@
 one last sentence.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -24,12 +25,14 @@ BAD = ("failed", "error", "not_judged")  # in the order they are printed
 MESSAGE_LINES = 12
 LINE_WIDTH = 300
 CURL_WIDTH = 4000
+KNOWN_SINCE = re.compile(r"^known failing since \S+: ")
 
 
 def print_summary(report: Report, console: Console | None = None) -> None:
     """Print the whole summary; its last line is `verdict_sentence(report)`."""
     console = console or Console()
     console.print(_table(report))
+    _print_lines(console, _differences(report))
     for status in BAD:
         for case in report.cases:
             if case["status"] == status:
@@ -106,6 +109,20 @@ def _table(report: Report) -> Table:
             *names, str(counts.total()), *(str(counts[status] or "") for status in statuses)
         )
     return table
+
+
+def _differences(report: Report) -> Iterator[Text]:
+    """One line per rule and reason where the Rust server is known to fail what Python holds."""
+    found: dict[tuple[str, str], int] = {}
+    for case in report.cases:
+        if case["status"] == "known_failing" and case["target"].startswith("rust@"):
+            reason = case["message"].splitlines()[0]
+            key = case["requirements"][0], KNOWN_SINCE.sub("", reason)
+            found[key] = found.get(key, 0) + 1
+    if found:
+        yield Text("Rust differs from Python:", "bold")
+    for (rule, reason), cases in sorted(found.items()):
+        yield Text(f"  {printable(rule)} ({cases}): {_cut(reason)}")
 
 
 def _case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:

@@ -124,6 +124,7 @@ async def test_alternative_is_named_by_the_tokens_before_it(wire, node):
 
 
 @requirement("derender.logprobs.cut-as-coupled")
+@capability("derender.chat")
 @capability("integer-logprobs")
 @pytest.mark.parametrize(("k", "kept"), [(0, 0), (1, 1), (2, 2), (3, 3), (5, 3)])
 async def test_chat_alternatives_are_cut_to_the_request(wire, node, k, kept):

@@ -61,6 +61,7 @@ async def derendered(wire, name: str) -> list[tuple]:
 
 
 @requirement("derender.stop.cut-from-the-text")
+@capability("derender.chat", "derender.completions")
 @capability("integer-logprobs")  # stop_reason reaches derender from the same release on
 @pytest.mark.parametrize("name", OUTPUTS)
 async def test_text_ends_where_the_output_stopped(wire, name):

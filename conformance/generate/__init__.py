@@ -70,8 +70,13 @@ async def running(call: Coroutine) -> AsyncIterator[asyncio.Task[Exchange]]:
 
 
 def choices_of(answer: Exchange) -> list[dict]:
-    """The choices of every token chunk, in the order they came."""
-    return [choice for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
+    """The choices of every token chunk, in the order they came.
+
+    A key without a value reads as null, left out or not: which of the two it must be is the rule of
+    the chunk's shape alone.
+    """
+    unused = {"finish_reason": None, "stop_reason": None}
+    return [unused | choice for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
 
 
 def deltas(answer: Exchange) -> list[tuple]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from conformance.generate import DELTA_KEYS, PROMPT, refused, running
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import hang, output, step
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
@@ -157,6 +157,7 @@ async def test_the_clients_own_id_aborts(wire, engine):
 
 
 @requirement("generate.abort.body-checked")
+@capability("abort-route")
 @pytest.mark.parametrize(
     "body",
     [

@@ -9,7 +9,10 @@ from fixtures.case import Node, requirement
 from fixtures.models import tokenizer
 from fixtures.strategies import sampling_fields
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+# Exclusive, because what kills or deafens an engine must not judge another case.
+pytestmark = pytest.mark.parametrize(
+    "node", [pytest.param(Node("real", exclusive=True), id="real")], indirect=True
+)
 
 # One field is off: there is nothing to shrink.
 UNSHRUNK = settings(phases=[Phase.explicit, Phase.generate])

@@ -15,8 +15,10 @@ from conformance.generate import (
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
 
+# A real engine wants a memory node for each rank; a small machine has one.
+TWO = Node("scripted", "--data-parallel-size", "2", env={"VLLM_CPU_SIM_MULTI_NUMA": "1"})
 TWO_RANKS = pytest.mark.parametrize(
-    "node", [Node("scripted", "--data-parallel-size", "2")], indirect=True
+    "node", [pytest.param(TWO, id="scripted-data-parallel-size-2")], indirect=True
 )
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 PARAMS = {"max_tokens": 2, "ignore_eos": True}

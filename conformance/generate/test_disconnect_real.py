@@ -26,6 +26,8 @@ TOKENS = "vllm:generation_tokens_total"
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "full"])
 async def test_real_engine_is_free_again(wire, node, n, stream):
     """Two seconds after the client left nothing runs, and less than half was generated."""
+    if n > 1:
+        await wire.needs("parallel-sampling")
     before = (await wire.metrics()).total(TOKENS)
     sampling = {"temperature": 1.0, "seed": 2, "n": n} if n > 1 else GREEDY
     body = {"token_ids": PROMPT, "sampling_params": {"ignore_eos": True, **sampling}}

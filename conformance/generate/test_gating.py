@@ -5,7 +5,7 @@ the API key.
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, refused, still_answers
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 from fixtures.wire import OMIT
 
 GENERATE = "/inference/v1/generate"
@@ -28,6 +28,7 @@ EACH_ROUTE = pytest.mark.parametrize(
 
 @OPEN
 @requirement("generate.gating.flag-opens")
+@capability("abort-route")
 async def test_with_the_flag_generate_and_abort_are_there(wire):
     """With the flag both routes answer; the legacy /abort_requests, which no key guards, is not
     there.

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.generate import PROMPT, choices_of, joined, refused, still_answers
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 from fixtures.models import tokenizer
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
@@ -12,6 +12,7 @@ SAMPLED = {"temperature": 1.0, "ignore_eos": True, "max_tokens": 24}
 
 
 @requirement("generate.n.full-has-every-choice")
+@capability("parallel-sampling")
 @pytest.mark.parametrize("n", [1, 2, 4, 7])
 async def test_full_has_every_choice(wire, n):
     """n choices, indices 0..n-1 in order, each as long as asked, and usage adds them."""
@@ -26,6 +27,7 @@ async def test_full_has_every_choice(wire, n):
 
 
 @requirement("generate.n.full-has-every-choice")
+@capability("parallel-sampling")
 async def test_choices_differ(wire):
     """Sampled choices are samples of their own, not copies of one."""
     answer = await wire.generate(token_ids=PROMPT, sampling_params={**SAMPLED, "n": 4})
@@ -33,6 +35,7 @@ async def test_choices_differ(wire):
 
 
 @requirement("generate.n.full-has-every-choice")
+@capability("parallel-sampling")
 @pytest.mark.parametrize("seed", range(10))
 async def test_choices_that_end_at_different_steps(wire, seed):
     """Each choice ends at its own stop id; whichever ends first, all come back complete.
@@ -64,6 +67,7 @@ async def test_choices_that_end_at_different_steps(wire, seed):
 
 
 @requirement("generate.n.stream-has-every-choice")
+@capability("parallel-sampling")
 @pytest.mark.parametrize("n", [2, 5])
 async def test_stream_has_every_choice(wire, n):
     """A stream gives each choice the ids of the full answer, and each ends exactly once, on its

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.generate import PROMPT, refused, still_answers
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("scripted", "--max-num-seqs", "4")], indirect=True
@@ -11,6 +11,7 @@ pytestmark = pytest.mark.parametrize(
 
 
 @requirement("generate.n.above-max-num-seqs-refused")
+@capability("parallel-sampling")
 @pytest.mark.parametrize("n", [5, 6, 1000, 10**6])
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_above_max_num_seqs_is_refused(wire, n, stream):

@@ -35,6 +35,8 @@ async def test_stream(wire, n):
     """The first chunk carries the ids; on every later one, a sibling choice's too, the key is
     absent.
     """
+    if n > 1:
+        await wire.needs("parallel-sampling")
     params = {**SAMPLED, "max_tokens": 4, "n": n}
     answer = await wire.generate_stream(
         token_ids=PROMPT,

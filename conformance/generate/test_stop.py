@@ -5,7 +5,7 @@ them reports.
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, choices_of, joined, refused, still_answers
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 from fixtures.models import tokenizer
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
@@ -57,6 +57,7 @@ async def test_stop_token_id_ends_the_answer_with_itself(wire, stream, position)
 
 
 @requirement("generate.stop.string")
+@capability("stop-strings")
 @FULL_OR_STREAM
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("keep", [False, True], ids=["cut", "include-stop"])
@@ -74,6 +75,7 @@ async def test_stop_string_ends_the_answer(wire, stream, length, keep):
 
 
 @requirement("generate.stop.string")
+@capability("stop-strings")
 async def test_stop_may_be_one_string(wire):
     """A stop that is a string and not a list means that one string; null and an empty list mean
     none.
@@ -102,7 +104,7 @@ async def test_stop_string_without_detokenize_is_refused(wire, stop):
 @FULL_OR_STREAM
 async def test_end_token_ends_the_answer(wire, stream):
     """The model's end token is kept as the last id; finish_reason stop, stop_reason null."""
-    params = {"temperature": 0.0, "max_tokens": 8, "logit_bias": {str(END): 100}}
+    params = {"temperature": 0.0, "max_tokens": 8, "allowed_token_ids": [END]}
     assert await end(wire, stream, params) == ([END], "stop", None)
 
 

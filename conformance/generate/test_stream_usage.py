@@ -5,7 +5,7 @@ on each.
 import pytest
 
 from conformance.generate import GREEDY, choices_of
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -47,6 +47,8 @@ async def test_include_usage_adds_one_last_chunk(wire, params, completion):
     """include_usage adds one chunk after the end: no choices, the totals over all choices, no null
     keys.
     """
+    if "n" in params:
+        await wire.needs("parallel-sampling")
     *chunks, last = await stream(wire, {"include_usage": True}, params)
     assert last == {
         "request_id": chunks[0]["request_id"],
@@ -74,6 +76,7 @@ async def test_continuous_usage_counts_up(wire):
 
 
 @requirement("generate.usage.stream-running-count")
+@capability("parallel-sampling")
 async def test_continuous_usage_counts_each_choice(wire):
     """With n=2 a chunk's running count is its own choice's, or that of both choices so far.
 
@@ -93,6 +96,8 @@ async def test_continuous_usage_counts_each_choice(wire):
 @pytest.mark.parametrize("params", [PARAMS, TWO], ids=["n1", "n2"])
 async def test_stream_counts_what_full_counts(wire, params):
     """The usage chunk has the counts of the same request answered in full."""
+    if "n" in params:
+        await wire.needs("parallel-sampling")
     chunks = await stream(wire, {"include_usage": True}, params)
     full = (await wire.generate(token_ids=PROMPT, sampling_params=params)).expect(200).json
     assert {key: full["usage"][key] for key in counts(0, 0)} == chunks[-1]["usage"]
@@ -103,6 +108,7 @@ async def test_stream_counts_what_full_counts(wire, params):
 
 
 @requirement("generate.usage.stream-last-chunk")
+@capability("output-mode.text")
 async def test_text_mode_counts_ids(wire):
     """A text-mode stream counts ids, not characters, and its usage chunk says output_mode text."""
     answer = await wire.generate_stream(

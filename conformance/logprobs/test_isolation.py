@@ -54,6 +54,8 @@ async def content_of(wire, **sampling) -> list[dict]:
 @pytest.mark.parametrize("name", NEIGHBOURS)
 async def test_neighbours_do_not_change_the_alternatives(wire, name):
     """Alone and beside others: the same entries, bit for bit, five finite ids each."""
+    if "prompt_logprobs" in NEIGHBOURS[name]:
+        await wire.needs("prompt-logprobs.stream")
     alone = await content_of(wire)
     assert {len({entry_id(top) for top in entry["top_logprobs"]}) for entry in alone} == {5}
     assert min(top["logprob"] for entry in alone for top in entry["top_logprobs"]) > -9999.0

@@ -7,7 +7,7 @@ alternatives by the sampled token (the fault of 0.21 and before), or invents tex
 import pytest
 
 from conformance.support import entry_id, since
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -53,6 +53,7 @@ async def test_each_entry_names_its_own_token(wire, k, temperature):
 
 
 @requirement("logprobs.entries.own-ids")
+@capability("parallel-sampling")
 async def test_each_choice_has_its_own_entries(wire):
     """Two seeded choices that differ: each one's entries name its own ids."""
     answer = await wire.generate(

@@ -122,6 +122,7 @@ async def test_a_null_value_leaves_no_key_in_the_rendered_body(wire, node, value
 
 
 @requirement("override.render.nothing-else-changes")
+@capability("render.chat")
 @given(request=REQUESTS)
 async def test_nothing_else_in_a_rendered_chat_depends_on_the_value(wire, node, request):
     """Apart from parse_context, the four bodies are the same."""
@@ -134,6 +135,7 @@ async def test_nothing_else_in_a_rendered_chat_depends_on_the_value(wire, node, 
 
 
 @requirement("override.render.completions-unchanged")
+@capability("render.completions")
 @pytest.mark.parametrize("value", TRI_STATE)
 async def test_a_rendered_completion_does_not_carry_the_value(wire, node, value):
     """A completion has no parse_context, so its value stays with the client for derender."""

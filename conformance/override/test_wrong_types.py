@@ -53,6 +53,7 @@ async def test_a_wrong_type_in_parse_context_is_refused(wire, engine, node, wron
 
 
 @requirement("override.render.wrong-type-refused")
+@capability("render.chat")
 @pytest.mark.parametrize("wrong", HOPELESS)
 async def test_a_wrong_type_is_refused_by_render(wire, node, wrong):
     """Neither render route lets it through to the next node."""

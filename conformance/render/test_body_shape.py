@@ -7,11 +7,12 @@ another release, or fills one by default.
 import pytest
 
 from conformance.support import since, without
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 MESSAGES = [{"role": "user", "content": "hello"}]
 # What every release from 0.25.1 on says of a plain request (EVOLUTION 3.1).

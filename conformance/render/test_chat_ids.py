@@ -7,11 +7,12 @@ or leaves out (or doubles) the assistant's opening.
 import pytest
 
 from conformance.support import IM_START, encode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat"),
+]
 
 USER = {"role": "user", "content": "hello world"}
 OPEN = "<|im_start|>assistant\n"

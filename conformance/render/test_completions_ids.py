@@ -7,11 +7,12 @@ reorders prompts.
 import pytest
 
 from conformance.support import encode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.completions"),
+]
 
 # "é" written as its two bytes' ids, then as text: encode(decode(ids)) would differ for an
 # unmerged "hello", so a node that re-tokenizes is seen.

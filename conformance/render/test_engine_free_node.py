@@ -7,9 +7,12 @@ generate nodes behind them.
 import pytest
 
 from conformance.support import WEATHER_TOOL, without
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("none", role="render")], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 USER = {"role": "user", "content": "hello 日本 🦊"}
 REQUESTS = {
@@ -26,6 +29,7 @@ REQUESTS = {
 async def test_chat_bodies_agree(wire, lease, name):
     """Both nodes' bodies are equal but for the random id."""
     full = await lease(Node("real"))
+    await full.needs("render.chat")
     here = (await wire.render_chat(REQUESTS[name])).expect(200).json
     there = (await full.render_chat(REQUESTS[name])).expect(200).json
     assert without(here, "request_id") == without(there, "request_id")
@@ -35,6 +39,7 @@ async def test_chat_bodies_agree(wire, lease, name):
 async def test_completions_bodies_agree(wire, lease):
     """The same for a batch of completions prompts."""
     full = await lease(Node("real"))
+    await full.needs("render.completions")
     request = {"prompt": ["hello", "日本"], "max_tokens": 16, "logprobs": 2, "request_id": "own"}
     here = (await wire.render_completions(request)).expect(200).json
     assert here == (await full.render_completions(request)).expect(200).json

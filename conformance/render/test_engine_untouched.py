@@ -5,10 +5,13 @@ Catches a node that generates (and bills) while it renders.
 
 import pytest
 
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 from fixtures.nodes.script import output
 
-pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("scripted")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 CHAT = {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}
 

@@ -6,9 +6,12 @@ template differs from the coupled server's.
 
 import pytest
 
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, capabilities, capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 USER = {"role": "user", "content": "hello world"}
 TOOL_TURNS = [

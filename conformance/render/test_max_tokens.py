@@ -7,9 +7,12 @@ that then fills the context; and the opposite, a node that caps an omitted limit
 import pytest
 
 from conformance.support import encode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 MESSAGES = [{"role": "user", "content": "hello world"}]
 GREEDY = {"temperature": 0, "ignore_eos": True}

@@ -7,11 +7,14 @@ as ended; without a parser both fields must stay null.
 import pytest
 
 from conformance.support import ABSENT, PARSERS, since
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize(
+        "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
+    ),
+    *capabilities("render.chat"),
+]
 
 USER = {"role": "user", "content": "hello"}
 

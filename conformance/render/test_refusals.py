@@ -7,11 +7,12 @@ cannot run.
 import pytest
 
 from conformance.support import encode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 CHAT = {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 8}
 COMPLETION = {"prompt": "hello", "max_tokens": 8}

@@ -6,11 +6,12 @@ private switches.
 
 import pytest
 
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 # Every value differs from its default, and none is rounded by a binary float.
 GIVEN = {
@@ -98,11 +99,13 @@ async def test_max_completion_tokens_is_max_tokens(wire):
 @requirement("render.fields.carried")
 @pytest.mark.parametrize("route", ROUTES)
 async def test_fields_outside_sampling_are_carried(wire, route):
-    """Model, cache salt and priority stand beside the sampling parameters, unchanged."""
+    """Model, cache salt and priority stand beside the sampling parameters, unchanged; no salt is
+    null or left out.
+    """
     rendered = await render(wire, route, max_tokens=7, cache_salt="salt-é", priority=3)
     plain = await render(wire, route, max_tokens=7)
     names = ("model", "cache_salt", "priority")
-    assert [[body[name] for name in names] for body in (rendered, plain)] == [
+    assert [[body.get(name) for name in names] for body in (rendered, plain)] == [
         ["tiny", "salt-é", 3],
         ["tiny", None, 0],
     ]

@@ -7,11 +7,12 @@ the offsets of several prompts, or forgets them when it truncates.
 import pytest
 
 from conformance.support import decode, encode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [Node("real"), Node("none", role="render")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    *capabilities("render.chat", "render.completions"),
+]
 
 ASCII = "hello world the fox {}"
 

@@ -7,11 +7,14 @@ ids differ from the coupled prompt's.
 import pytest
 
 from conformance.support import PARSERS, WEATHER_TOOL, decode
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capabilities, requirement
 
-pytestmark = pytest.mark.parametrize(
-    "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
-)
+pytestmark = [
+    pytest.mark.parametrize(
+        "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
+    ),
+    *capabilities("render.chat"),
+]
 
 USER = {"role": "user", "content": "hello world"}
 OTHER_TOOL = {

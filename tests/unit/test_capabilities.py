@@ -42,13 +42,14 @@ LITERAL = refusal("1 validation error:\n  {'type': 'literal_error', 'loc': 'body
 ENTRY = {"logprob": -0.5, "top_logprobs": []}
 
 
-async def asked(name: str, status: int, body: Any, kind: str = "application/json"):
+async def asked(name: str, status: int, body: Any, kind: str | None = "application/json"):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"content-type": kind} if kind else {}
     requests: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         requests.append(request)
-        return httpx.Response(status, content=content, headers={"content-type": kind})
+        return httpx.Response(status, content=content, headers=headers)
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
         present, exchange = await probe(name, Wire("http://node", "node-1", client=client))
@@ -61,6 +62,11 @@ async def asked(name: str, status: int, body: Any, kind: str = "application/json
 @pytest.mark.parametrize(("status", "body"), ABSENT_ROUTE)
 async def test_an_absent_route_is_an_absent_capability(name, status, body):
     assert not await asked(name, status, body)
+
+
+@pytest.mark.parametrize("name", CAPABILITIES)
+async def test_a_rust_server_says_nothing_of_a_route_it_does_not_have(name):
+    assert not await asked(name, 404, b"", None)
 
 
 @pytest.mark.parametrize("name", sorted(CAPABILITIES.keys() - {"generate-stream", "parse-context"}))
@@ -84,6 +90,7 @@ async def test_a_wrong_answer_is_no_excuse(name, status, body):
         ("output-mode.text", 400, refusal("output_mode='text' requires a tokenizer"), False),
         ("output-mode.text", 400, refusal("token_ids out of vocabulary"), True),
         ("output-mode.derender", 400, LITERAL, False),
+        ("output-mode.derender", 400, refusal("unknown variant `derender`, expected"), False),
         ("output-mode.derender", 200, {"output_mode": "derender"}, True),
         (
             "output-mode.derender.stream",
@@ -103,6 +110,10 @@ async def test_a_wrong_answer_is_no_excuse(name, status, body):
         ("return-token-ids", 200, {"choices": []}, False),
         ("return-token-ids", 200, {"prompt_token_ids": None}, False),
         ("return-token-ids", 200, {"prompt_token_ids": [20]}, True),
+        ("parallel-sampling", 400, refusal("Only n=1 is supported."), False),
+        ("parallel-sampling", 400, refusal("n must be 1 with greedy sampling."), True),
+        ("stop-strings", 400, refusal("stop is not supported."), False),
+        ("stop-strings", 400, refusal("stop must not be empty."), True),
     ],
 )
 async def test_a_release_is_known_by_its_answer(name, status, body, present):

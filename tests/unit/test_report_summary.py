@@ -33,6 +33,24 @@ def test_good_run_ends_in_one_short_sentence(tmp_path):
     assert "\x1b" not in text
 
 
+def test_where_rust_differs_from_python_is_one_line_a_rule_and_reason(tmp_path):
+    known = "known failing since 0.33.0: The answer has no model. (found by tokenwire)\nKeyError"
+    listed = [case(f"t::{id}", "known_failing", observed="failed", message=known) for id in "ab"]
+    report = report_of(tmp_path, *listed, case("t::c"))
+    for line in report.cases:
+        line["target"] = "rust@0.33.0"
+    assert (
+        "Rust differs from Python:\n"
+        "  generate.a (2): The answer has no model. (found by tokenwire)\n"
+    ) in printed(report)
+
+
+def test_known_failures_of_python_are_no_difference(tmp_path):
+    known = "known failing since 0.33.0: A fault. (found by tokenwire)"
+    report = report_of(tmp_path, case("t::a", "known_failing", observed="failed", message=known))
+    assert "differs" not in printed(report)
+
+
 def test_bad_case_tells_rule_message_node_curl_and_pytest_line(tmp_path):
     curl = f"curl -d '{'x' * 200}' http://127.0.0.1:1/"
     bad = case(
