@@ -14,7 +14,7 @@ from fixtures.releases.problem import EnvironmentProblem
 from fixtures.run import has_rust_binary
 from fixtures.settings import Settings
 
-RUST = Settings("0.33.0", "rust", "cpu", "code")
+RUST = Settings(("0.33.0",), "rust", "cpu", "code")
 MODEL = Path("/models/tiny")
 NOT_IMPLEMENTED = """\
 error: invalid value '{"tokens_only": true}' for '--args-json <JSON>':
