@@ -12,7 +12,7 @@ from fixtures.mix import answered
 @cells(render=RENDER, generate=REAL)
 async def test_stream(mix):
     """The chunks' tokens joined, and the last finish reason."""
-    unmixed = answered(await mix.generate.chat({**GREEDY_CHAT, "return_token_ids": True}))
+    unmixed = await mix.unmixed("chat", {**GREEDY_CHAT, "return_token_ids": True})
     own = unmixed["choices"][0]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, {**GREEDY_CHAT, "stream": True})
