@@ -21,7 +21,7 @@ from fixtures.nodes.script import output
 @cells(render=RENDER, generate=REAL)
 async def test_chat(mix):
     """Tokens, prompt and finish reason of the real engine are those of /v1/chat/completions."""
-    unmixed = answered(await mix.generate.chat({**GREEDY_CHAT, "return_token_ids": True}))
+    unmixed = await mix.unmixed("chat", {**GREEDY_CHAT, "return_token_ids": True})
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, GREEDY_CHAT)
         [choice] = answered(await mix.generate.generate(rendered))["choices"]

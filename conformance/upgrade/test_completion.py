@@ -32,7 +32,7 @@ async def test_default_completion(mix):
 async def test_completion(mix):
     """Tokens, prompt and finish reason are those of /v1/completions on the generate node."""
     told = {**GREEDY_COMPLETION, "return_token_ids": True}
-    [unmixed] = answered(await mix.generate.completions(told))["choices"]
+    [unmixed] = (await mix.unmixed("completions", told))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_completion(mix, GREEDY_COMPLETION)
         [choice] = answered(await mix.generate.generate(rendered))["choices"]

@@ -21,7 +21,7 @@ from fixtures.mix import answered
 @cells(render=RENDER, generate=REAL, derender=DERENDER)
 async def test_cube_chat(mix):
     """Text and finish reason of /v1/chat/completions on the generate node."""
-    [unmixed] = answered(await mix.generate.chat(GREEDY_CHAT))["choices"]
+    [unmixed] = (await mix.unmixed("chat", GREEDY_CHAT))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, GREEDY_CHAT)
         generated = answered(await mix.generate.generate(rendered))
@@ -37,7 +37,7 @@ async def test_cube_chat(mix):
 async def test_cube_logprobs(mix):
     """Logprobs of /v1/chat/completions on the generate node."""
     request = {**GREEDY_CHAT, "logprobs": True, "top_logprobs": 2}
-    [unmixed] = answered(await mix.generate.chat(request))["choices"]
+    [unmixed] = (await mix.unmixed("chat", request))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, request)
         generated = answered(await mix.generate.generate(rendered))
@@ -50,7 +50,7 @@ async def test_cube_logprobs(mix):
 @cells(render=RENDER, generate=REAL, derender=DERENDER)
 async def test_cube_stream(mix):
     """The streamed text of /v1/chat/completions on the generate node."""
-    [unmixed] = answered(await mix.generate.chat(GREEDY_CHAT))["choices"]
+    [unmixed] = (await mix.unmixed("chat", GREEDY_CHAT))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, {**GREEDY_CHAT, "stream": True})
         chunks = answered(await mix.generate.generate(rendered))

@@ -40,7 +40,7 @@ def read_completion(answer: dict) -> dict:
 @cells(generate=REAL, derender=DERENDER)
 async def test_derender_chat(mix):
     """Text, role, finish reason and usage of /v1/chat/completions."""
-    unmixed = answered(await mix.generate.chat(GREEDY_CHAT))
+    unmixed = await mix.unmixed("chat", GREEDY_CHAT)
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, GREEDY_CHAT)
         generated = answered(await mix.generate.generate(rendered))
@@ -53,7 +53,7 @@ async def test_derender_chat(mix):
 @cells(generate=REAL, derender=DERENDER)
 async def test_derender_completion(mix):
     """Text, finish reason and usage of /v1/completions."""
-    unmixed = answered(await mix.generate.completions(GREEDY_COMPLETION))
+    unmixed = await mix.unmixed("completions", GREEDY_COMPLETION)
     with mix.judged() as seen:
         rendered = await rendered_completion(mix, GREEDY_COMPLETION)
         generated = answered(await mix.generate.generate(rendered))

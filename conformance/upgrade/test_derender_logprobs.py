@@ -32,7 +32,7 @@ IDS = [50, 60]
 async def test_derender_chat_logprobs(mix):
     """Names, bytes and numbers of /v1/chat/completions on the generate node."""
     request = {**GREEDY_CHAT, **LOGPROBS}
-    [unmixed] = answered(await mix.generate.chat(request))["choices"]
+    [unmixed] = (await mix.unmixed("chat", request))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, request)
         generated = answered(await mix.generate.generate(rendered))
@@ -46,7 +46,7 @@ async def test_derender_chat_logprobs(mix):
 async def test_derender_completion_logprobs(mix):
     """Tokens, numbers and offsets of /v1/completions on the generate node."""
     request = {**GREEDY_COMPLETION, "logprobs": 2}
-    [unmixed] = answered(await mix.generate.completions(request))["choices"]
+    [unmixed] = (await mix.unmixed("completions", request))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_completion(mix, request)
         generated = answered(await mix.generate.generate(rendered))

@@ -39,7 +39,7 @@ def read(chunks: list[dict]) -> dict:
 async def test_derender_chat_stream(mix, top):
     """Text, finish reason and logprobs of /v1/chat/completions on the generate node."""
     request = {**GREEDY_CHAT, **({"logprobs": True, "top_logprobs": top} if top else {})}
-    [own] = answered(await mix.generate.chat(request))["choices"]
+    [own] = (await mix.unmixed("chat", request))["choices"]
     unmixed = {
         "text": own["message"]["content"],
         "finish_reason": own["finish_reason"],
@@ -57,7 +57,7 @@ async def test_derender_chat_stream(mix, top):
 @cells(generate=REAL, derender=DERENDER)
 async def test_derender_completion_stream(mix):
     """Text and finish reason of /v1/completions on the generate node."""
-    [own] = answered(await mix.generate.completions(GREEDY_COMPLETION))["choices"]
+    [own] = (await mix.unmixed("completions", GREEDY_COMPLETION))["choices"]
     with mix.judged() as seen:
         rendered = await rendered_completion(mix, {**GREEDY_COMPLETION, "stream": True})
         chunks = answered(await mix.generate.generate(rendered))

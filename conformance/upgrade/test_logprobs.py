@@ -31,7 +31,7 @@ def by_id(choice: dict) -> list[dict]:
 async def test_logprobs(mix):
     """Ids and numbers, within 1e-3."""
     by_ids = {"return_tokens_as_token_ids": True}
-    unmixed = answered(await mix.generate.chat({**REQUEST, **by_ids}))
+    unmixed = await mix.unmixed("chat", {**REQUEST, **by_ids})
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, REQUEST)
         answer = answered(await mix.generate.generate(rendered))

@@ -1,18 +1,19 @@
-"""A streamed chat in the real engine: its chunks add up to the unmixed answer.
+"""Streams: the chunks add up to the unmixed answer, also where a client asks for no stream after all.
 
 Catches a stream that loses tokens, its end or its finish reason between two releases.
 """
 
-from conformance.upgrade.support import GREEDY_CHAT, REAL, RENDER, rendered_chat
+from conformance.upgrade.support import CHAT, GREEDY_CHAT, REAL, RENDER, SCRIPTED, rendered_chat
 from fixtures.case import cells, requirement
 from fixtures.mix import answered
+from fixtures.nodes.script import output
 
 
 @requirement("upgrade.stream.same-answer")
 @cells(render=RENDER, generate=REAL)
 async def test_stream(mix):
     """The chunks' tokens joined, and the last finish reason."""
-    unmixed = answered(await mix.generate.chat({**GREEDY_CHAT, "return_token_ids": True}))
+    unmixed = await mix.unmixed("chat", {**GREEDY_CHAT, "return_token_ids": True})
     own = unmixed["choices"][0]
     with mix.judged() as seen:
         rendered = await rendered_chat(mix, {**GREEDY_CHAT, "stream": True})
@@ -22,3 +23,16 @@ async def test_stream(mix):
         seen.answer(
             [token_ids, parts[-1]["finish_reason"]], [own["token_ids"], own["finish_reason"]]
         )
+
+
+@requirement("upgrade.stream.same-answer")
+@cells(render=RENDER, generate=SCRIPTED)
+async def test_unstreamed(mix):
+    """A streamed chat is rendered, and its prefill leg asked for whole: the answer has every token."""
+    steps = [output([50]), output([51]), output([52], finish_reason="length")]
+    script = await mix.generate.engine.script(steps)
+    with mix.judged() as seen:
+        rendered = await rendered_chat(mix, {**CHAT, "stream": True})
+        edited = {**rendered, "stream": False}
+        [choice] = answered(await mix.generate.generate(edited, script=script))["choices"]
+        seen.answer(choice["token_ids"], [50, 51, 52])
