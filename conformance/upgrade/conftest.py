@@ -79,6 +79,13 @@ def cell_of(item: pytest.Item) -> Cell | None:
     return item.callspec.params.get("mix") if hasattr(item, "callspec") else None
 
 
+def is_in_the_mix(item: pytest.Item) -> bool:
+    """Whether the releases to mix have a cell of the item, and all that it names."""
+    named = {release for mark in item.iter_markers("releases") for release in mark.args}
+    has_cell = "mix" not in item.fixturenames or cell_of(item) is not None
+    return has_cell and named.issubset(item.config.stash[SETTINGS].releases)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Cases with the same generate node stand together, so that few engines are in memory at once."""
@@ -89,7 +96,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         spec = cell.nodes.get("generate") if cell else None
         return place.setdefault(spec, len(place))
 
-    items[:] = [item for item in items if "mix" not in item.fixturenames or cell_of(item)]
+    items[:] = [item for item in items if is_in_the_mix(item)]
     items.sort(key=node)
 
 

@@ -10,7 +10,7 @@ from conformance.upgrade.rolling import ORDERS, roll, wrong
 from conformance.upgrade.traffic import CHAT_WITH_LOGPROBS
 from fixtures.case import requirement
 
-# Whatever --vllm names: between these two `token_id:N` became an integer.
+# Between these two `token_id:N` became an integer.
 NAMED, INTEGERS = "0.31.0", "0.32.0"
 RELEASES = {"up": (NAMED, INTEGERS), "down": (INTEGERS, NAMED)}
 
@@ -25,6 +25,7 @@ def across(answer, status):
 
 
 @requirement("upgrade.rolling.logprobs-refused-across-the-break")
+@pytest.mark.releases(NAMED, INTEGERS)
 @pytest.mark.parametrize("direction", RELEASES)
 async def test_logprobs_are_refused_across_the_break(own_node, case_record, direction):
     """A 400 between generate and derender of two releases; everything else ends as unmixed."""
