@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from conformance.generate import GREEDY, running, still_answers
-from fixtures.case import Node, requirement
+from conformance.generate import GREEDY, running, still_answers, stop_reason
+from fixtures.case import Node, capability, requirement
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
 # this case's own.
@@ -25,6 +25,7 @@ PROMPT = [20] * 48
 
 
 @requirement("generate.abort.stops-real-engine")
+@capability("abort-route")
 async def test_stream_is_cut_short(wire, node):
     """A stream aborted after its first chunks ends within a second or so, far from the context's
     end.
@@ -48,6 +49,7 @@ async def test_stream_is_cut_short(wire, node):
 
 
 @requirement("generate.abort.stops-real-engine")
+@capability("abort-route")
 async def test_full_answer_is_cut_short(wire, node):
     """A full request aborted while it runs is a 200 with the first tokens of the unaborted one."""
     name = f"case-{uuid.uuid4().hex}"
@@ -58,7 +60,7 @@ async def test_full_answer_is_cut_short(wire, node):
         (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
         (choice,) = (await answer).expect(200).json["choices"]
     tokens = choice["token_ids"]
-    assert (choice["finish_reason"], choice["stop_reason"]) == ("abort", None)
+    assert (choice["finish_reason"], stop_reason(node, choice)) == ("abort", None)
     assert 0 < len(tokens) < (node.max_model_len - len(PROMPT)) / 2
     params = {**GREEDY, "max_tokens": len(tokens)}
     whole = await wire.generate(token_ids=PROMPT, sampling_params=params)

@@ -68,6 +68,21 @@ async def test_parameters_of_others_do_not_matter(wire):
     assert all(len(ids(answer)) == 32 for answer in answers[4:])
 
 
+@requirement("generate.isolation.same-as-alone")
+async def test_a_seed_holds_beside_requests_without_one(wire):
+    """A seeded request has the ids it has alone while an unseeded one is in the same batch."""
+    seeded = {"temperature": 1.0, "seed": 6, "ignore_eos": True, "max_tokens": 32}
+    unseeded = {"temperature": 1.0, "ignore_eos": True}
+    alone = ids(await wire.generate(token_ids=PROMPTS[1], sampling_params=seeded))
+    async with wire.open_stream(
+        "/inference/v1/generate", token_ids=PROMPTS[2], sampling_params=unseeded
+    ) as beside:
+        await anext(beside)
+        together = await wire.generate(token_ids=PROMPTS[1], sampling_params=seeded)
+        await anext(beside)
+    assert ids(together) == alone and len(alone) == 32
+
+
 @requirement("generate.isolation.client-ids")
 async def test_equal_client_ids_do_not_mix_answers(wire):
     """Two requests that use the same request id at once each get their own ids, or the second is

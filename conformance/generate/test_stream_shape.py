@@ -85,7 +85,7 @@ async def test_stream_equals_full(wire, params):
 
 
 @requirement("generate.stream.one-choice-with-tokens")
-async def test_every_chunk_has_one_choice_with_new_ids(wire):
+async def test_every_chunk_has_one_choice_with_new_ids(wire, node):
     """Each chunk of a running n=1 stream has one choice, with at least one new id; the last ends
     it.
     """
@@ -95,10 +95,10 @@ async def test_every_chunk_has_one_choice_with_new_ids(wire):
     assert [len(chunk["choices"]) for chunk in answer.expect(200).chunks] == [1] * len(
         answer.chunks
     )
-    *earlier, last = deltas(answer)
+    *earlier, last = deltas(node, answer)
     assert all(index == 0 and tokens and finish is None for index, tokens, finish, _ in earlier)
     assert last[1] and last[2:] == ("length", None)
-    assert sum(len(tokens) for _, tokens, _, _ in deltas(answer)) == 20
+    assert sum(len(tokens) for _, tokens, _, _ in deltas(node, answer)) == 20
 
 
 @requirement("generate.stream.logprobs-match-ids")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from conformance.support import entry_id
 from fixtures.case import Node
 from fixtures.models import tokenizer
 from fixtures.wire import OMIT
@@ -95,12 +96,12 @@ def chat_logprobs(
     history, entries = list(history), []
     for entry in content:
         alternatives = [
-            named(other["token_id"], other["logprob"], as_ids, history)
+            named(entry_id(other), other["logprob"], as_ids, history)
             for other in entry["top_logprobs"][:top]
         ]
-        sampled = named(entry["token_id"], entry["logprob"], as_ids, history)
+        sampled = named(entry_id(entry), entry["logprob"], as_ids, history)
         entries.append({**sampled, "top_logprobs": alternatives})
-        history.append(entry["token_id"])
+        history.append(entry_id(entry))
     return {"content": entries}
 
 

@@ -109,6 +109,17 @@ def test_failure_before_the_rule_began_to_hold_is_known(target, release, status)
         assert found.message == f"stock vLLM holds this from {release} on (tokenwire)\n3 != 4"
 
 
+def test_failure_before_what_the_rule_needs_began_to_hold_is_known():
+    rules = Catalogue({**since("0.31.0"), "g.control": replace(CHAIN["g.control"], since="0.33.0")})
+    needing, free = (
+        verdict.judge("t::a", OTHER, [id], FAILED, "", [], rules) for id in ("g.end", "g.alone")
+    )
+    assert (needing.status, free.status) == (KNOWN_FAILING, FAILED)
+    assert needing.message == (
+        "stock vLLM holds g.control, which this needs, from 0.33.0 on (tokenwire)"
+    )
+
+
 @pytest.mark.parametrize("outcome", [PASSED, UNSUPPORTED, ERROR])
 def test_other_outcomes_are_not_excused_by_since(outcome):
     found = verdict.judge("t::a", OTHER, ["g.control"], outcome, "", [], since("0.33.0"))
