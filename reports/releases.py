@@ -37,6 +37,8 @@ class Fault:
     states: Mapping[str, State]
     since: str
     references: tuple[str, ...]
+    judgeable: str | None = None
+    """The release from which all hold that it needs; None where they always did."""
 
     def __str__(self) -> str:
         return f"{self.requirement}: fails on {self.fails_on}{self.turns}"
@@ -71,7 +73,8 @@ class Fault:
         said = []
         for release, state in self.states.items():
             held = self.since != NONE_YET and Version(release) >= Version(self.since)
-            if (state, held) in (("holds", False), ("fails", True)):
+            judgeable = not self.judgeable or Version(release) >= Version(self.judgeable)
+            if (state == "holds" and not held) or (state == "fails" and held and judgeable):
                 said.append(f"{state} on {release}")
         return said
 
@@ -84,8 +87,20 @@ def faults(report: Report) -> list[Fault]:
         if "fails" in states.values():
             rule = report.header["requirements"][id]
             since, references = rule.get("since", NONE_YET), tuple(rule.get("references", ()))
-            found.append(Fault(id, states, since, references))
+            judgeable = _judgeable(id, report.header["requirements"])
+            found.append(Fault(id, states, since, references, judgeable))
     return found
+
+
+def _judgeable(id: str, rules: Mapping[str, Mapping]) -> str | None:
+    """The newest release in which a rule that `id` needs began to hold."""
+    needed, waiting = set(), [id]
+    while waiting:
+        new = {need for need in rules[waiting.pop()].get("needs", ()) if need in rules} - needed
+        needed |= new
+        waiting += new
+    begun = [since for need in needed if (since := rules[need].get("since", NONE_YET)) != NONE_YET]
+    return max(begun, key=Version, default=None)
 
 
 def spans_releases(report: Report) -> bool:

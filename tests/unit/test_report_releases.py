@@ -121,6 +121,17 @@ def test_the_catalogue_agrees_or_not(since, letters, verdict):
     assert count == f"1 faults, {agree} agree with since, {1 - agree} disagree"
 
 
+def test_a_rule_that_fails_before_what_it_needs_held_agrees():
+    report = report_of("0.9.0", a="K K K P", b="K P P P", c="P P P P")
+    rules = report.header["requirements"]
+    rules["generate.a"] |= {"needs": ["generate.b"]}
+    rules["generate.b"] |= {"since": "0.31.0", "needs": ["generate.c"]}
+    rules["generate.c"] |= {"since": "0.32.0"}
+    first, second, _ = fault_lines(report)
+    assert first.endswith("since 0.9.0: disagrees: fails on 0.32.0")
+    assert second.endswith("since 0.31.0: agrees")
+
+
 def test_other_implementations_are_not_compared_with_since():
     (line,) = fault_lines(report_of("0.31.0", "reference", a="K K K P"))
     assert line == ("generate.a: fails on 0.9.0..0.32.0, ended in 0.33.0 (tokenwire, CASES 7)")
