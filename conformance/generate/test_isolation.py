@@ -83,6 +83,24 @@ async def test_a_seed_holds_beside_requests_without_one(wire):
     assert ids(together) == alone and len(alone) == 32
 
 
+@requirement("generate.isolation.same-as-alone")
+async def test_allowed_ids_of_others_bind_nobody_else(wire):
+    """A greedy request joins one with allowed_token_ids, which has moved up in the batch."""
+    path = "/inference/v1/generate"
+    greedy = {**GREEDY, "max_tokens": 32}
+    bound = {**GREEDY, "max_tokens": 400, "allowed_token_ids": [60]}
+    alone = ids(await wire.generate(token_ids=PROMPTS[3], sampling_params=greedy))
+    async with wire.open_stream(path, token_ids=PROMPTS[0], sampling_params=greedy) as first:
+        await anext(first)
+        async with wire.open_stream(path, token_ids=PROMPTS[1], sampling_params=bound) as second:
+            await anext(second)
+            async for _ in first:
+                pass
+            together = await wire.generate(token_ids=PROMPTS[3], sampling_params=greedy)
+            still_there = await anext(second)
+    assert ids(together) == alone and set(still_there["choices"][0]["token_ids"]) == {60}
+
+
 @requirement("generate.isolation.client-ids")
 async def test_equal_client_ids_do_not_mix_answers(wire):
     """Two requests that use the same request id at once each get their own ids, or the second is
