@@ -70,11 +70,15 @@ class Fault:
     @property
     def contradictions(self) -> list[str]:
         """What speaks against `since`, the release in which vLLM began to hold the rule."""
-        said = []
+        said, seen = [], False
         for release, state in self.states.items():
-            held = self.since != NONE_YET and Version(release) >= Version(self.since)
+            begun = self.since != NONE_YET and Version(release) >= Version(self.since)
+            seen |= begun and state == "holds"
             judgeable = not self.judgeable or Version(release) >= Version(self.judgeable)
-            if (state == "holds" and not held) or (state == "fails" and held and judgeable):
+            # What held and then broke is a new fault, of which `since` says nothing.
+            if (state == "holds" and not begun) or (
+                state == "fails" and begun and judgeable and not seen
+            ):
                 said.append(f"{state} on {release}")
         return said
 

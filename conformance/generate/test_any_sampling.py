@@ -5,12 +5,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.generate import choices_of, joined
-from conformance.support import since
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED, since
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 from fixtures.strategies import prompts, sampling_fields, sampling_params
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 # One field is off: there is nothing to shrink.
 UNSHRUNK = settings(phases=[Phase.explicit, Phase.generate])

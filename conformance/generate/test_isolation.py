@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from conformance.generate import GREEDY, joined
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PROMPTS = [[30 + i, 40 + 3 * i, 50, 60 + i] * (1 + i) for i in range(8)]
 

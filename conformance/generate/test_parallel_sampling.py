@@ -3,11 +3,11 @@
 import pytest
 
 from conformance.generate import PROMPT, choices_of, joined, refused, still_answers, stop_reason
-from conformance.support import since
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED, since
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 SAMPLED = {"temperature": 1.0, "ignore_eos": True, "max_tokens": 24}
 

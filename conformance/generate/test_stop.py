@@ -13,10 +13,11 @@ from conformance.generate import (
     still_answers,
     stop_reason,
 )
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import capability, requirement
 from fixtures.models import tokenizer
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 END = 2  # <|im_end|>, the model's end token
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])

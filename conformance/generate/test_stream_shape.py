@@ -3,9 +3,10 @@
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, choices_of, deltas, joined
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED, entry_id
+from fixtures.case import requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PARAMS = {**GREEDY, "max_tokens": 6}
 
@@ -117,7 +118,7 @@ async def test_each_chunk_has_a_logprob_for_each_of_its_ids(wire, logprobs):
     entries = []
     for choice in choices_of(stream):
         content = choice["logprobs"]["content"]
-        assert [entry["token_id"] for entry in content] == choice["token_ids"]
+        assert [entry_id(entry) for entry in content] == choice["token_ids"]
         entries += content
     assert entries == full["logprobs"]["content"] and len(entries) == 6
 

@@ -26,11 +26,11 @@ CONTEXT = 4
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-def either_flag(engine: str, *flags: str) -> pytest.MarkDecorator:
+def either_flag(engine: str, *flags: str, exclusive: bool = False) -> pytest.MarkDecorator:
     """The module's node, once without --return-tokens-as-token-ids and once with it."""
     nodes = [
-        pytest.param(Node(engine, *flags), id="flag-off"),
-        pytest.param(Node(engine, *flags, FLAG), id="flag-on"),
+        pytest.param(Node(engine, *flags, exclusive=exclusive), id="flag-off"),
+        pytest.param(Node(engine, *flags, FLAG, exclusive=exclusive), id="flag-on"),
     ]
     return pytest.mark.parametrize("node", nodes, indirect=True)
 

@@ -120,6 +120,18 @@ def test_failure_before_what_the_rule_needs_began_to_hold_is_known():
     )
 
 
+@pytest.mark.parametrize(
+    ("release", "status", "late"), [("0.33.0", PASSED, []), ("0.32.0", NOT_JUDGED, [])]
+)
+def test_pass_before_what_the_rule_needs_began_to_hold_stands(release, status, late):
+    rules = Catalogue({**since("0.33.0"), "g.control": replace(CHAIN["g.control"], since=release)})
+    control = judged("control", KNOWN_FAILING, target=OTHER)
+    end = judged("end", PASSED, target=OTHER)
+    result = resolve(control, end, catalogue=rules, complete=True)
+    assert [case.status for case in result.cases] == [KNOWN_FAILING, status]
+    assert [problem for problem in result.problems if "too late" in problem] == late
+
+
 @pytest.mark.parametrize("outcome", [PASSED, UNSUPPORTED, ERROR])
 def test_other_outcomes_are_not_excused_by_since(outcome):
     found = verdict.judge("t::a", OTHER, ["g.control"], outcome, "", [], since("0.33.0"))
