@@ -52,7 +52,7 @@ def count(order):
     return 1 + max(index for outputs in order for index, _, _ in outputs)
 
 
-@requirement("generate.n.stream-keeps-engine-order")
+@requirement("generate.n.stream-keeps-engine-order", "generate.n.stream-has-every-choice")
 @EACH_ORDER
 async def test_stream_keeps_the_engines_order(wire, engine, node, order):
     """Each choice's step is a chunk of its own under its index, in the engine's order."""
