@@ -10,6 +10,8 @@ from fixtures.case import requirement
 
 pytestmark = UNDISTURBED
 
+PATH = "/inference/v1/generate"
+BOUND = {**GREEDY, "max_tokens": 400, "allowed_token_ids": [60]}
 PROMPTS = [[30 + i, 40 + 3 * i, 50, 60 + i] * (1 + i) for i in range(8)]
 
 
@@ -75,9 +77,7 @@ async def test_a_seed_holds_beside_requests_without_one(wire):
     seeded = {"temperature": 1.0, "seed": 6, "ignore_eos": True, "max_tokens": 32}
     unseeded = {"temperature": 1.0, "ignore_eos": True}
     alone = ids(await wire.generate(token_ids=PROMPTS[1], sampling_params=seeded))
-    async with wire.open_stream(
-        "/inference/v1/generate", token_ids=PROMPTS[2], sampling_params=unseeded
-    ) as beside:
+    async with wire.open_stream(PATH, token_ids=PROMPTS[2], sampling_params=unseeded) as beside:
         await anext(beside)
         together = await wire.generate(token_ids=PROMPTS[1], sampling_params=seeded)
         await anext(beside)
@@ -85,15 +85,13 @@ async def test_a_seed_holds_beside_requests_without_one(wire):
 
 
 @requirement("generate.isolation.same-as-alone")
-async def test_allowed_ids_of_others_bind_nobody_else(wire):
-    """A greedy request joins one with allowed_token_ids, which has moved up in the batch."""
-    path = "/inference/v1/generate"
+async def test_allowed_ids_do_not_bind_a_newcomer(wire):
+    """A greedy request joins one with allowed_token_ids that has moved up in the batch."""
     greedy = {**GREEDY, "max_tokens": 32}
-    bound = {**GREEDY, "max_tokens": 400, "allowed_token_ids": [60]}
     alone = ids(await wire.generate(token_ids=PROMPTS[3], sampling_params=greedy))
-    async with wire.open_stream(path, token_ids=PROMPTS[0], sampling_params=greedy) as first:
+    async with wire.open_stream(PATH, token_ids=PROMPTS[0], sampling_params=greedy) as first:
         await anext(first)
-        async with wire.open_stream(path, token_ids=PROMPTS[1], sampling_params=bound) as second:
+        async with wire.open_stream(PATH, token_ids=PROMPTS[1], sampling_params=BOUND) as second:
             await anext(second)
             async for _ in first:
                 pass
