@@ -69,6 +69,7 @@ async def test_error_has_a_message(wire, engine, failure, stream):
     """The error's message is not blank, so that a log of it says something."""
     answer = await send(wire, engine, stream, [failure])
     body = answer.chunks[-1] if stream else answer.json
+    assert "error" in body, f"no error: {body}"
     assert body["error"]["message"].strip()
 
 

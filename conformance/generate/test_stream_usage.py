@@ -28,6 +28,7 @@ async def stream(wire, options, params=PARAMS):
         token_ids=PROMPT, sampling_params=params, stream_options=options
     )
     assert answer.expect(200).done
+    assert all("error" not in chunk for chunk in answer.chunks), answer.chunks[-1]
     return answer.chunks
 
 
