@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from packaging.version import Version
 
+from fixtures.case import Node
 from fixtures.models import tokenizer
 from fixtures.wire import Exchange, Wire
 
@@ -19,6 +21,11 @@ PARSERS = (
     "hermes",
     "--reasoning-parser",
     "qwen3",
+)
+# A real node to itself: up to 0.30 the requests beside one can change what it samples
+# (generate.isolation.same-as-alone).
+UNDISTURBED = pytest.mark.parametrize(
+    "node", [pytest.param(Node("real", exclusive=True), id="real")], indirect=True
 )
 WEATHER_TOOL = {
     "type": "function",

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports.record import Report
+from reports.releases import print_releases, spans_releases
 
 STYLES = {
     "passed": "green",
@@ -37,6 +38,8 @@ def print_summary(report: Report, console: Console | None = None) -> None:
         for case in report.cases:
             if case["status"] == status:
                 _print_lines(console, _case_lines(case, report.header["requirements"]))
+    if spans_releases(report):
+        print_releases(report, console)
     _print_lines(
         console,
         (
@@ -94,7 +97,8 @@ def _table(report: Report) -> Table:
     table = Table(box=box.SIMPLE, show_footer=True, header_style="bold", footer_style="bold")
     table.add_column("chapter", "all", overflow="fold")
     if several:
-        table.add_column("target", overflow="fold")
+        widest = max(len(target) for target in report.header["targets"])
+        table.add_column("target", overflow="fold", min_width=min(widest, 24))
     table.add_column("cases", str(len(report.cases)), justify="right")
     for status in statuses:
         table.add_column(

@@ -50,7 +50,7 @@ def answer_tail(node) -> dict:
     body = {"service_tier": None, "system_fingerprint": None, "kv_transfer_params": None}
     if since(node, "0.26.0"):
         body["ec_transfer_params"] = None
-    if since(node, "0.28.0"):
+    if since(node, "0.27.1"):
         body["metrics"] = None
     return body
 
@@ -63,7 +63,7 @@ def chunk_choice_tail(node) -> dict:
 def chunk_tail(node) -> dict:
     """The keys every derendered chunk ends with."""
     body = {"system_fingerprint": None}
-    if since(node, "0.28.0"):
+    if since(node, "0.27.1"):
         body["metrics"] = None
     if since(node, "0.33.0"):
         body["kv_transfer_params"] = None
@@ -100,7 +100,7 @@ async def test_chat_body_is_exact(wire, node):
         **choice_tail(node),
     }
     tail = answer_tail(node) | {"prompt_logprobs": None, "prompt_token_ids": None}
-    if since(node, "0.28.0"):
+    if since(node, "0.27.1"):
         tail["prompt_text"] = None
     assert body == {
         "id": "r-1",
@@ -153,7 +153,7 @@ async def test_streamed_chat_body_is_exact(wire, node):
         **chunk_choice_tail(node),
     }
     tail = chunk_tail(node) | {"prompt_token_ids": None}
-    if since(node, "0.28.0"):
+    if since(node, "0.27.1"):
         tail["prompt_text"] = None
     assert part == {
         "id": "r-1",

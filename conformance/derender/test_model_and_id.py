@@ -5,7 +5,7 @@ Catches a node that demands a model, answers for one nobody serves, or invents a
 
 import pytest
 
-from conformance.support import chunk, response, since
+from conformance.support import chunk, response
 from fixtures.case import Node, capability, requirement
 from fixtures.wire import OMIT
 
@@ -35,10 +35,9 @@ def named(body: dict) -> tuple:
 @capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("route", BODIES)
 @pytest.mark.parametrize("model", [OMIT, None, "tiny"], ids=["absent", "null", "given"])
-async def test_model_defaults_to_the_served_name(wire, node, route, model):
+async def test_model_defaults_to_the_served_name(wire, route, model):
     """The served name and the generate response's id, with or without a model in the request."""
-    fields = {"model": model} if since(node, "0.28.0") or model == "tiny" else {"model": "tiny"}
-    answer = await call(wire, route)({**BODIES[route], **fields})
+    answer = await call(wire, route)({**BODIES[route], "model": model})
     assert named(answer.expect(200).json) == ("tiny", "own-é")
 
 
@@ -46,10 +45,9 @@ async def test_model_defaults_to_the_served_name(wire, node, route, model):
 @capability("derender.chat.stream", "derender.completions.stream")
 @pytest.mark.parametrize("route", BODIES)
 @pytest.mark.parametrize("model", [None, "tiny"], ids=["null", "given"])
-async def test_streamed_model_defaults_to_the_served_name(wire, node, route, model):
+async def test_streamed_model_defaults_to_the_served_name(wire, route, model):
     """The same for a streamed chunk."""
-    fields = {"model": model if since(node, "0.28.0") else "tiny"}
-    answer = await call(wire, route)({**STREAM, **fields})
+    answer = await call(wire, route)({**STREAM, "model": model})
     assert named(answer.expect(200).json) == ("tiny", "own-é")
 
 

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 
+from conformance.support import since
+from fixtures.nodes.lease import Lease
 from fixtures.wire import Exchange, Wire
 
 PROMPT = [20, 21, 22]
 GREEDY = {"temperature": 0.0, "ignore_eos": True}
-DELTA_KEYS = ("index", "token_ids", "finish_reason", "stop_reason")
 
 
 def refused(answer: Exchange, *statuses: int, param: str | None = None) -> None:
@@ -76,14 +77,26 @@ def choices_of(answer: Exchange) -> list[dict]:
     the chunk's shape alone.
     """
     unused = {"finish_reason": None, "stop_reason": None}
-    return [unused | choice for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
+    chunks = answer.expect(200).chunks
+    for chunk in chunks:
+        assert "choices" in chunk, f"not a token chunk: {chunk}"
+    return [unused | choice for chunk in chunks for choice in chunk["choices"]]
 
 
-def deltas(answer: Exchange) -> list[tuple]:
-    """(index, token_ids, finish_reason, stop_reason) of every token chunk's choices, in the order
-    they came.
-    """
-    return [tuple(choice[key] for key in DELTA_KEYS) for choice in choices_of(answer)]
+def stop_reason(node: Lease, choice: dict) -> int | str | None:
+    """A choice's stop_reason; None before 0.32, whose choices have no such key (EVOLUTION 2)."""
+    return choice["stop_reason"] if since(node, "0.32.0") else choice.get("stop_reason")
+
+
+def told(node: Lease, choice: dict) -> tuple:
+    """(index, token_ids, finish_reason, stop_reason) of a choice."""
+    reason = stop_reason(node, choice)
+    return choice["index"], choice["token_ids"], choice["finish_reason"], reason
+
+
+def deltas(node: Lease, answer: Exchange) -> list[tuple]:
+    """What is `told` by every token chunk's choices, in the order they came."""
+    return [told(node, choice) for choice in choices_of(answer)]
 
 
 def joined(answer: Exchange) -> dict[int, list[int]]:

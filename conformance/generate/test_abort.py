@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conformance.generate import DELTA_KEYS, PROMPT, refused, running
+from conformance.generate import PROMPT, refused, running, told
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import hang, output, step
 
@@ -22,10 +22,6 @@ PARAMS = {"max_tokens": 64, "ignore_eos": True}
 async def abort(wire, *ids):
     answer = await wire.post(ABORT, {"request_ids": list(ids)})
     assert answer.expect(200).body == b""
-
-
-def told(choice):
-    return tuple(choice[key] for key in DELTA_KEYS)
 
 
 @dataclass
@@ -57,6 +53,7 @@ TOKENS = pytest.mark.parametrize(
 
 
 @requirement("generate.abort.full-gives-tokens-so-far")
+@capability("abort-route")
 @TOKENS
 async def test_full_answer_has_the_tokens_so_far(wire, engine, ids):
     """An aborted full request is a 200 with finish_reason abort, the ids so far, and usage that
@@ -67,11 +64,12 @@ async def test_full_answer_has_the_tokens_so_far(wire, engine, ids):
         answer = await request.answer
     flat = [token for new in ids for token in new]
     (choice,) = answer.expect(200).json["choices"]
-    assert told(choice) == (0, flat, "abort", None)
+    assert told(wire.node, choice) == (0, flat, "abort", None)
     assert answer.json["usage"]["completion_tokens"] == len(flat)
 
 
 @requirement("generate.abort.stream-ends-with-abort")
+@capability("abort-route")
 @TOKENS
 async def test_stream_ends_with_an_empty_abort_chunk(wire, engine, ids):
     """An aborted stream has its chunks so far, one chunk with no ids and finish_reason abort, and
@@ -82,12 +80,17 @@ async def test_stream_ends_with_an_empty_abort_chunk(wire, engine, ids):
     ) as request:
         await abort(wire, request.id)
         answer = await request.answer
-    chunks = [told(choice) for chunk in answer.expect(200).chunks for choice in chunk["choices"]]
+    chunks = [
+        told(wire.node, choice)
+        for chunk in answer.expect(200).chunks
+        for choice in chunk["choices"]
+    ]
     assert chunks == [(0, new, None, None) for new in ids] + [(0, [], "abort", None)]
     assert answer.done
 
 
 @requirement("generate.abort.reaches-engine")
+@capability("abort-route")
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
 async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
@@ -108,6 +111,7 @@ async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
 
 
 @requirement("generate.abort.ends-the-named-alone")
+@capability("abort-route")
 async def test_the_other_request_goes_on(wire, engine):
     """Of two running requests only the named one ends; an unknown id ends none."""
     steps = [output(token_ids=[40]), {"wait": "go"}, output(token_ids=[41], finish_reason="stop")]
@@ -121,11 +125,12 @@ async def test_the_other_request_goes_on(wire, engine):
             aborted = await request.answer
         await engine.release(name, "go")
         answer = await other
-    assert told(aborted.expect(200).json["choices"][0]) == (0, [50], "abort", None)
-    assert told(answer.expect(200).json["choices"][0]) == (0, [40, 41], "stop", None)
+    assert told(wire.node, aborted.expect(200).json["choices"][0]) == (0, [50], "abort", None)
+    assert told(wire.node, answer.expect(200).json["choices"][0]) == (0, [40, 41], "stop", None)
 
 
 @requirement("generate.abort.ends-the-named-alone")
+@capability("abort-route")
 async def test_several_ids_in_one_call(wire, engine):
     """One call aborts every id it names."""
     async with (
@@ -134,11 +139,12 @@ async def test_several_ids_in_one_call(wire, engine):
     ):
         await abort(wire, one.id, other.id)
         answers = [await one.answer, await other.answer]
-    got = [told(answer.expect(200).json["choices"][0]) for answer in answers]
+    got = [told(wire.node, answer.expect(200).json["choices"][0]) for answer in answers]
     assert got == [(0, [40], "abort", None), (0, [50], "abort", None)]
 
 
 @requirement("generate.abort.client-id-works")
+@capability("abort-route")
 async def test_the_clients_own_id_aborts(wire, engine):
     """The id a client gave, without the server's prefix, names its request too; a 200 that does
     nothing is silent.
@@ -151,7 +157,7 @@ async def test_the_clients_own_id_aborts(wire, engine):
             ended, _ = await asyncio.wait([request.answer], timeout=2)
             assert ended, "200 to the abort, and the request runs on"
             got = request.answer.result().expect(200).json["choices"][0]
-            assert told(got) == (0, [40], "abort", None)
+            assert told(wire.node, got) == (0, [40], "abort", None)
         else:
             refused(answer, 400, 404, 422)
 
@@ -188,7 +194,7 @@ async def test_body_without_request_ids_is_a_400(wire, engine, body):
     refused(await wire.post(ABORT, body))
     async with hanging(wire, engine, [output(token_ids=[40])]) as request:
         await abort(wire, request.id)
-        assert told((await request.answer).expect(200).json["choices"][0]) == (
+        assert told(wire.node, (await request.answer).expect(200).json["choices"][0]) == (
             0,
             [40],
             "abort",

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from conformance.generate import GREEDY, running, still_answers
+from conformance.generate import GREEDY, running, still_answers, stop_reason
 from fixtures.case import Node, capability, requirement
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
@@ -60,7 +60,7 @@ async def test_full_answer_is_cut_short(wire, node):
         (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
         (choice,) = (await answer).expect(200).json["choices"]
     tokens = choice["token_ids"]
-    assert (choice["finish_reason"], choice["stop_reason"]) == ("abort", None)
+    assert (choice["finish_reason"], stop_reason(node, choice)) == ("abort", None)
     assert 0 < len(tokens) < (node.max_model_len - len(PROMPT)) / 2
     params = {**GREEDY, "max_tokens": len(tokens)}
     whole = await wire.generate(token_ids=PROMPT, sampling_params=params)

@@ -5,14 +5,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.generate import GREEDY, refused, still_answers
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 from fixtures.strategies import sampling_fields
 
-# Exclusive, because what kills or deafens an engine must not judge another case.
-pytestmark = pytest.mark.parametrize(
-    "node", [pytest.param(Node("real", exclusive=True), id="real")], indirect=True
-)
+pytestmark = UNDISTURBED
 
 # One field is off: there is nothing to shrink.
 UNSHRUNK = settings(phases=[Phase.explicit, Phase.generate])

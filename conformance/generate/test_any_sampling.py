@@ -5,14 +5,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.generate import choices_of, joined
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED, since
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 from fixtures.strategies import prompts, sampling_fields, sampling_params
 
-# Exclusive, because what kills or deafens an engine must not judge another case.
-pytestmark = pytest.mark.parametrize(
-    "node", [pytest.param(Node("real", exclusive=True), id="real")], indirect=True
-)
+pytestmark = UNDISTURBED
 
 # One field is off: there is nothing to shrink.
 UNSHRUNK = settings(phases=[Phase.explicit, Phase.generate])
@@ -32,17 +30,24 @@ FIELDS = sorted(
 )
 
 
+def fixed(node) -> dict:
+    """What every request holds beside the one field."""
+    params = {"max_tokens": MAX_TOKENS, "seed": 1}
+    if since(node, "0.30.0") and not since(node, "0.32.0"):
+        params["watermarking"] = True  # it takes no null there (EVOLUTION 2)
+    return params
+
+
 @requirement("generate.stream.equals-full")
 @pytest.mark.parametrize("field", FIELDS)
 @UNSHRUNK
 @given(data=st.data())
-async def test_stream_and_full_agree(wire, field, data):
+async def test_stream_and_full_agree(wire, node, field, data):
     """With any one field off its default: the same ids and ends, indices 0 to n-1."""
     if field in NEEDS:
         await wire.needs(NEEDS[field])
     prompt = data.draw(prompts(VOCABULARY, min_size=4, max_size=12))
-    fixed = {"max_tokens": MAX_TOKENS, "seed": 1}
-    params = data.draw(sampling_params(VOCABULARY, only=(field,), fixed=fixed))
+    params = data.draw(sampling_params(VOCABULARY, only=(field,), fixed=fixed(node)))
     n = params.get("n", 1)
     full = (await wire.generate(token_ids=prompt, sampling_params=params)).expect(200).json
     stream = await wire.generate_stream(token_ids=prompt, sampling_params=params)
@@ -59,12 +64,11 @@ async def test_stream_and_full_agree(wire, field, data):
 @requirement("generate.usage.full")
 @UNSHRUNK
 @given(data=st.data())
-async def test_usage_adds_up(wire, data):
+async def test_usage_adds_up(wire, node, data):
     """Whichever field is off its default, usage counts the prompt and the ids of all choices."""
     prompt = data.draw(prompts(VOCABULARY, min_size=4, max_size=12))
     only = (data.draw(st.sampled_from(FIELDS)),)
-    fixed = {"max_tokens": MAX_TOKENS, "seed": 1}
-    params = data.draw(sampling_params(VOCABULARY, only=only, fixed=fixed))
+    params = data.draw(sampling_params(VOCABULARY, only=only, fixed=fixed(node)))
     full = (await wire.generate(token_ids=prompt, sampling_params=params)).expect(200).json
     assert full["usage"]["prompt_tokens"] == len(prompt)
     answered = sum(len(choice["token_ids"]) for choice in full["choices"])

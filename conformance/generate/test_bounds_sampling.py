@@ -5,10 +5,11 @@ goes on.
 import pytest
 
 from conformance.generate import PROMPT, refused, still_answers
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 VOCABULARY = tokenizer().get_vocab_size()
 SAMPLED = {"max_tokens": 4, "temperature": 1.0, "seed": 1, "ignore_eos": True}

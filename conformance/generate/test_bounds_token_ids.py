@@ -91,7 +91,7 @@ async def test_refusals_beside_a_running_stream(wire):
     ) as stream:
         got += (await anext(stream))["choices"][0]["token_ids"]
         for _ in range(3):
-            refused(await wire.generate(token_ids=[VOCABULARY], sampling_params=params))
+            refused(await wire.generate(token_ids=[10**6], sampling_params=params))
         async for chunk in stream:
             got += chunk["choices"][0]["token_ids"]
     assert got == alone.expect(200).json["choices"][0]["token_ids"] and len(got) == 60

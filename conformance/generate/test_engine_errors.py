@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.generate import DELTA_KEYS, PROMPT, still_answers
+from conformance.generate import PROMPT, still_answers, told
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import fail, output
 
@@ -51,13 +51,12 @@ async def test_full_answer_is_a_5xx(wire, engine, failure, before):
 @requirement("generate.engine-error.stream-event")
 @EACH_FAILURE
 @BEFORE
-async def test_stream_tells_the_error_and_ends(wire, engine, failure, before):
+async def test_stream_tells_the_error_and_ends(wire, engine, node, failure, before):
     """The chunks before it, one error event with a 5xx code, no finish reason or usage, [DONE]."""
     answer = await send(wire, engine, True, [*map(output, before), failure])
     *chunks, last = answer.expect(200).chunks
-    choices = [choice for chunk in chunks for choice in chunk["choices"]]
-    told = [tuple(choice[key] for key in DELTA_KEYS) for choice in choices]
-    assert told == [(0, ids, None, None) for ids in before] and len(chunks) == len(before)
+    deltas = [told(node, choice) for chunk in chunks for choice in chunk["choices"]]
+    assert deltas == [(0, ids, None, None) for ids in before] and len(chunks) == len(before)
     assert error_of(last, last["error"]["code"])["code"] in FAILED
     assert answer.done
     await still_answers(wire)
@@ -70,6 +69,7 @@ async def test_error_has_a_message(wire, engine, failure, stream):
     """The error's message is not blank, so that a log of it says something."""
     answer = await send(wire, engine, stream, [failure])
     body = answer.chunks[-1] if stream else answer.json
+    assert "error" in body, f"no error: {body}"
     assert body["error"]["message"].strip()
 
 

@@ -123,6 +123,7 @@ async def test_session_id_reaches_the_engine(wire, engine, stream, session):
 
 
 @requirement("generate.engine.reasoning-fields")
+@capability("reasoning-ended")  # render tells generate from the release on in which it reads them
 @FULL_OR_STREAM
 @pytest.mark.parametrize("ended", [None, True, False], ids=["null", "true", "false"])
 async def test_reasoning_fields_reach_the_engine(wire, engine, stream, ended):

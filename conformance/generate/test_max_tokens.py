@@ -4,7 +4,7 @@ the context.
 
 import pytest
 
-from conformance.generate import PROMPT, joined, refused, still_answers
+from conformance.generate import PROMPT, joined, refused, still_answers, stop_reason
 from fixtures.case import Node, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 ENDLESS = {"temperature": 0.0, "ignore_eos": True}
 
 
-def length_and_end(choice):
-    return len(choice["token_ids"]), choice["finish_reason"], choice["stop_reason"]
+def length_and_end(node, choice):
+    return len(choice["token_ids"]), choice["finish_reason"], stop_reason(node, choice)
 
 
 @requirement("generate.max-tokens.omitted-fills-context")
@@ -22,7 +22,7 @@ async def test_omitted_fills_the_remaining_context(wire, node, prompt_length):
     """Without max_tokens a request runs to the last position of the context."""
     answer = await wire.generate(token_ids=[20] * prompt_length, sampling_params=ENDLESS)
     rest = node.max_model_len - prompt_length
-    assert length_and_end(answer.expect(200).json["choices"][0]) == (rest, "length", None)
+    assert length_and_end(node, answer.expect(200).json["choices"][0]) == (rest, "length", None)
     usage = answer.json["usage"]
     assert (usage["prompt_tokens"], usage["completion_tokens"]) == (prompt_length, rest)
 
@@ -34,7 +34,7 @@ async def test_null_fills_the_remaining_context(wire, node, prompt_length):
     params = {**ENDLESS, "max_tokens": None}
     answer = await wire.generate(token_ids=[20] * prompt_length, sampling_params=params)
     rest = node.max_model_len - prompt_length
-    assert length_and_end(answer.expect(200).json["choices"][0]) == (rest, "length", None)
+    assert length_and_end(node, answer.expect(200).json["choices"][0]) == (rest, "length", None)
 
 
 @requirement("generate.max-tokens.stream-follows-the-same-rule")
@@ -53,13 +53,17 @@ async def test_stream_has_as_many_tokens(wire, node, params, tokens):
 
 @requirement("generate.max-tokens.explicit-is-exact")
 @pytest.mark.parametrize("max_tokens", [1, 2, 15, 16, 17, 31])
-async def test_explicit_is_exact(wire, max_tokens):
+async def test_explicit_is_exact(wire, node, max_tokens):
     """An explicit max_tokens, the parsed default 16 among them, is the number of tokens
     generated.
     """
     params = {**ENDLESS, "max_tokens": max_tokens}
     answer = await wire.generate(token_ids=PROMPT, sampling_params=params)
-    assert length_and_end(answer.expect(200).json["choices"][0]) == (max_tokens, "length", None)
+    assert length_and_end(node, answer.expect(200).json["choices"][0]) == (
+        max_tokens,
+        "length",
+        None,
+    )
 
 
 @requirement("generate.max-tokens.below-one-refused")
@@ -99,7 +103,11 @@ async def test_beyond_the_context_is_clipped_or_refused(wire, node, beyond):
     if beyond and answer.status != 200:
         refused(answer)
     else:
-        assert length_and_end(answer.expect(200).json["choices"][0]) == (limit, "length", None)
+        assert length_and_end(node, answer.expect(200).json["choices"][0]) == (
+            limit,
+            "length",
+            None,
+        )
     await still_answers(wire)
 
 
@@ -113,4 +121,4 @@ async def test_prompt_that_leaves_no_room_is_refused(wire, node, excess, params)
     full = [20] * node.max_model_len
     refused(await wire.generate(token_ids=full + [20] * excess, sampling_params=params))
     answer = await wire.generate(token_ids=full[1:], sampling_params={**ENDLESS, **params})
-    assert length_and_end(answer.expect(200).json["choices"][0]) == (1, "length", None)
+    assert length_and_end(node, answer.expect(200).json["choices"][0]) == (1, "length", None)

@@ -4,7 +4,7 @@ force.
 
 import pytest
 
-from conformance.generate import DELTA_KEYS, PROMPT, deltas
+from conformance.generate import PROMPT, deltas, told
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
 
@@ -52,21 +52,21 @@ def count(order):
     return 1 + max(index for outputs in order for index, _, _ in outputs)
 
 
-@requirement("generate.n.stream-keeps-engine-order")
+@requirement("generate.n.stream-keeps-engine-order", "generate.n.stream-has-every-choice")
 @EACH_ORDER
-async def test_stream_keeps_the_engines_order(wire, engine, order):
+async def test_stream_keeps_the_engines_order(wire, engine, node, order):
     """Each choice's step is a chunk of its own under its index, in the engine's order."""
     name = await engine.script(scripted(order))
     params = {**PARAMS, "n": count(order)}
     answer = await wire.generate_stream(token_ids=PROMPT, sampling_params=params, script=name)
     flat = [(index, ids, end, None) for outputs in order for index, ids, end in outputs]
-    assert deltas(answer) == flat and answer.done
+    assert deltas(node, answer) == flat and answer.done
     assert all(len(chunk["choices"]) == 1 for chunk in answer.chunks)
 
 
 @requirement("generate.n.full-is-sorted-and-complete")
 @EACH_ORDER
-async def test_full_answer_is_sorted_and_complete(wire, engine, order):
+async def test_full_answer_is_sorted_and_complete(wire, engine, node, order):
     """Whatever the order of the steps, choices come sorted by index, each with all its ids and its
     own end.
     """
@@ -78,9 +78,7 @@ async def test_full_answer_is_sorted_and_complete(wire, engine, order):
     for index, new, end in (one for outputs in order for one in outputs):
         ids[index] += new
         ends[index] = end
-    got = [
-        tuple(choice[key] for key in DELTA_KEYS) for choice in answer.expect(200).json["choices"]
-    ]
+    got = [told(node, choice) for choice in answer.expect(200).json["choices"]]
     assert got == [(index, ids[index], ends[index], None) for index in range(n)]
     assert answer.json["usage"]["completion_tokens"] == sum(map(len, ids.values()))
 

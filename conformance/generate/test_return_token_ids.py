@@ -5,15 +5,17 @@ absent.
 import pytest
 
 from conformance.generate import GREEDY
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PROMPT = [2, 0, 40, 41, 7, 262]
 SAMPLED = {"temperature": 1.0, "seed": 3, "ignore_eos": True}
 
 
 @requirement("generate.return-token-ids.full")
+@capability("return-token-ids")
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [(True, PROMPT), (False, None), (None, None)],
@@ -30,6 +32,7 @@ async def test_full(wire, wanted, expected):
 
 
 @requirement("generate.return-token-ids.stream-first-chunk-only")
+@capability("return-token-ids")
 @pytest.mark.parametrize("n", [1, 2])
 async def test_stream(wire, n):
     """The first chunk carries the ids; on every later one, a sibling choice's too, the key is

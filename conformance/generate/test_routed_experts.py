@@ -132,16 +132,25 @@ async def test_null_where_the_engine_gives_none(wire, engine, stream):
     assert [choice["routed_experts"] for choice in got] == [None] * (2 if stream else 1)
 
 
+async def aborted(wire, engine, stream):
+    """(ids, finish reason, experts) of each choice, aborted before the first forward pass."""
+    steps = [output(token_ids=[], finish_reason="abort")]
+    keys = ("token_ids", "finish_reason", "routed_experts")
+    return [
+        tuple(choice[key] for key in keys) for choice in await choices(wire, engine, stream, steps)
+    ]
+
+
 @requirement("generate.routed-experts.null-without")
-@FULL_OR_STREAM
-async def test_null_when_aborted_before_any_token(wire, engine, stream):
+async def test_null_when_aborted_before_any_token(wire, engine):
     """An abort before the first forward pass has no ids and no experts."""
-    (choice,) = await choices(wire, engine, stream, [output(token_ids=[], finish_reason="abort")])
-    assert (choice["token_ids"], choice["finish_reason"], choice["routed_experts"]) == (
-        [],
-        "abort",
-        None,
-    )
+    assert await aborted(wire, engine, stream=False) == [([], "abort", None)]
+
+
+@requirement("generate.stream.terminal-chunk")
+async def test_terminal_chunk_of_an_abort_has_no_experts(wire, engine):
+    """The same in a stream, whose only chunk then is the end."""
+    assert await aborted(wire, engine, stream=True) == [([], "abort", None)]
 
 
 @requirement("generate.routed-experts.full")

@@ -3,10 +3,11 @@
 import pytest
 
 from conformance.generate import GREEDY, PROMPT
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED
+from fixtures.case import requirement
 from fixtures.models import tokenizer
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 SAMPLED = {"temperature": 1.0, "ignore_eos": True, "max_tokens": 32}
 

@@ -4,11 +4,20 @@ them reports.
 
 import pytest
 
-from conformance.generate import GREEDY, PROMPT, choices_of, joined, refused, still_answers
-from fixtures.case import Node, capability, requirement
+from conformance.generate import (
+    GREEDY,
+    PROMPT,
+    choices_of,
+    joined,
+    refused,
+    still_answers,
+    stop_reason,
+)
+from conformance.support import UNDISTURBED
+from fixtures.case import capability, requirement
 from fixtures.models import tokenizer
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 END = 2  # <|im_end|>, the model's end token
 FULL_OR_STREAM = pytest.mark.parametrize("stream", [False, True], ids=["full", "stream"])
@@ -28,11 +37,12 @@ async def end(wire, stream, params):
             .expect(200)
             .json["choices"]
         )
-        return choice["token_ids"], choice["finish_reason"], choice["stop_reason"]
+        return choice["token_ids"], choice["finish_reason"], stop_reason(wire.node, choice)
     answer = await wire.generate_stream(token_ids=PROMPT, sampling_params=params)
     *earlier, last = choices_of(answer)
-    assert all(choice["finish_reason"] is choice["stop_reason"] is None for choice in earlier)
-    return joined(answer)[0], last["finish_reason"], last["stop_reason"]
+    for choice in earlier:
+        assert choice["finish_reason"] is stop_reason(wire.node, choice) is None
+    return joined(answer)[0], last["finish_reason"], stop_reason(wire.node, last)
 
 
 async def unstopped(wire, params):
@@ -43,6 +53,7 @@ async def unstopped(wire, params):
 
 
 @requirement("generate.stop.token-id")
+@capability("stop-reason")
 @FULL_OR_STREAM
 @pytest.mark.parametrize("position", [0, 3, 17])
 async def test_stop_token_id_ends_the_answer_with_itself(wire, stream, position):
@@ -57,7 +68,7 @@ async def test_stop_token_id_ends_the_answer_with_itself(wire, stream, position)
 
 
 @requirement("generate.stop.string")
-@capability("stop-strings")
+@capability("stop-strings", "stop-reason")
 @FULL_OR_STREAM
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("keep", [False, True], ids=["cut", "include-stop"])
@@ -75,7 +86,7 @@ async def test_stop_string_ends_the_answer(wire, stream, length, keep):
 
 
 @requirement("generate.stop.string")
-@capability("stop-strings")
+@capability("stop-strings", "stop-reason")
 async def test_stop_may_be_one_string(wire):
     """A stop that is a string and not a list means that one string; null and an empty list mean
     none.

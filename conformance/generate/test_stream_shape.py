@@ -3,9 +3,10 @@
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, choices_of, deltas, joined
-from fixtures.case import Node, requirement
+from conformance.support import UNDISTURBED, entry_id
+from fixtures.case import requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PARAMS = {**GREEDY, "max_tokens": 6}
 
@@ -85,7 +86,7 @@ async def test_stream_equals_full(wire, params):
 
 
 @requirement("generate.stream.one-choice-with-tokens")
-async def test_every_chunk_has_one_choice_with_new_ids(wire):
+async def test_every_chunk_has_one_choice_with_new_ids(wire, node):
     """Each chunk of a running n=1 stream has one choice, with at least one new id; the last ends
     it.
     """
@@ -95,10 +96,10 @@ async def test_every_chunk_has_one_choice_with_new_ids(wire):
     assert [len(chunk["choices"]) for chunk in answer.expect(200).chunks] == [1] * len(
         answer.chunks
     )
-    *earlier, last = deltas(answer)
+    *earlier, last = deltas(node, answer)
     assert all(index == 0 and tokens and finish is None for index, tokens, finish, _ in earlier)
     assert last[1] and last[2:] == ("length", None)
-    assert sum(len(tokens) for _, tokens, _, _ in deltas(answer)) == 20
+    assert sum(len(tokens) for _, tokens, _, _ in deltas(node, answer)) == 20
 
 
 @requirement("generate.stream.logprobs-match-ids")
@@ -117,7 +118,7 @@ async def test_each_chunk_has_a_logprob_for_each_of_its_ids(wire, logprobs):
     entries = []
     for choice in choices_of(stream):
         content = choice["logprobs"]["content"]
-        assert [entry["token_id"] for entry in content] == choice["token_ids"]
+        assert [entry_id(entry) for entry in content] == choice["token_ids"]
         entries += content
     assert entries == full["logprobs"]["content"] and len(entries) == 6
 

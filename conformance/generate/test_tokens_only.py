@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, refused, refused_in_stream, still_answers
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real", "--tokens-only")], indirect=True)
 
@@ -25,6 +25,7 @@ async def test_ids_are_the_same_as_with_a_tokenizer(wire, lease, extra):
 
 
 @requirement("generate.tokens-only.serves-ids")
+@capability("stop-reason")
 async def test_stop_token_ids_work(wire):
     """A stop id needs no tokenizer."""
     whole = (
@@ -78,6 +79,7 @@ async def test_text_levels_are_refused(wire, mode, stream):
 
 
 @requirement("generate.tokens-only.end-token-reason")
+@capability("stop-reason")
 async def test_end_token_has_no_stop_reason(wire):
     """The model's own end token reports stop_reason null, as on a server with a tokenizer."""
     params = {"temperature": 0.0, "max_tokens": 4, "logit_bias": {"2": 100}}

@@ -8,10 +8,10 @@ import math
 
 import pytest
 
-from conformance.support import entry_id, since
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, entry_id, since
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 # Temperature 2 samples far from the top, so that the sampled token is often outside the top k.
 HOT = {"temperature": 2.0, "seed": 3, "max_tokens": 40, "ignore_eos": True}

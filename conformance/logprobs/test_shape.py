@@ -6,10 +6,10 @@ alternatives by the sampled token (the fault of 0.21 and before), or invents tex
 
 import pytest
 
-from conformance.support import entry_id, since
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, entry_id, since
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PROMPT = [20, 30, 40, 50]
 SAMPLING = {"temperature": 1.0, "seed": 5, "max_tokens": 24, "ignore_eos": True}

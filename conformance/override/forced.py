@@ -5,6 +5,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from conformance.override.support import byte_ids, content_of, row
+from conformance.support import since
 from fixtures.nodes.script import output
 
 PROMPT = [40, 41, 42]
@@ -90,6 +91,13 @@ async def generate(
     wire: Any, engine: Any, *choices: Choice, logprobs: int | None = 5, **fields: Any
 ) -> dict:
     """A full generate answer that holds the choices."""
+    if len(choices) > 1 and not since(wire.node, "0.29.0"):
+        # Before 0.29 an answer with n > 1 loses choices (CASES 3), so each is made alone.
+        alone = [
+            await generate(wire, engine, each, logprobs=logprobs, **fields) for each in choices
+        ]
+        made = [body["choices"][0] | {"index": index} for index, body in enumerate(alone)]
+        return alone[0] | {"choices": made}
     script = await engine.script(steps(choices, logprobs))
     answer = await wire.generate({**token_request(choices, logprobs), **fields}, script=script)
     return answer.expect(200).json

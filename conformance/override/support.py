@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from conformance.support import entry_id
 from fixtures.case import Node
 from fixtures.models import tokenizer
 from fixtures.wire import OMIT
@@ -25,11 +26,11 @@ CONTEXT = 4
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-def either_flag(engine: str, *flags: str) -> pytest.MarkDecorator:
+def either_flag(engine: str, *flags: str, exclusive: bool = False) -> pytest.MarkDecorator:
     """The module's node, once without --return-tokens-as-token-ids and once with it."""
     nodes = [
-        pytest.param(Node(engine, *flags), id="flag-off"),
-        pytest.param(Node(engine, *flags, FLAG), id="flag-on"),
+        pytest.param(Node(engine, *flags, exclusive=exclusive), id="flag-off"),
+        pytest.param(Node(engine, *flags, FLAG, exclusive=exclusive), id="flag-on"),
     ]
     return pytest.mark.parametrize("node", nodes, indirect=True)
 
@@ -95,12 +96,12 @@ def chat_logprobs(
     history, entries = list(history), []
     for entry in content:
         alternatives = [
-            named(other["token_id"], other["logprob"], as_ids, history)
+            named(entry_id(other), other["logprob"], as_ids, history)
             for other in entry["top_logprobs"][:top]
         ]
-        sampled = named(entry["token_id"], entry["logprob"], as_ids, history)
+        sampled = named(entry_id(entry), entry["logprob"], as_ids, history)
         entries.append({**sampled, "top_logprobs": alternatives})
-        history.append(entry["token_id"])
+        history.append(entry_id(entry))
     return {"content": entries}
 
 

@@ -23,6 +23,7 @@ from conformance.override.support import (
     row,
     with_value,
 )
+from conformance.support import logprob_entry
 from fixtures.case import capability, requirement
 
 pytestmark = either_flag("scripted")
@@ -49,7 +50,7 @@ async def test_ids_that_decode_alike_keep_one_key_each(wire, engine, node):
 
 
 @requirement("override.completions.alternatives-do-not-collapse")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_ids_that_decode_alike_keep_one_key_each_in_a_stream(wire, engine, node):
     """The same chunk by chunk."""
     chunks = await generate_chunks(wire, engine, ALIKE)
@@ -114,7 +115,7 @@ async def test_a_completion_has_every_alternative_by_id(wire, engine, node, k):
 
 
 @requirement("override.placeholder.bytes-null")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 @pytest.mark.parametrize("route", ["full", "stream"])
 async def test_placeholders_have_null_bytes(wire, engine, node, route):
     """The key is there and null, on the sampled token and on every alternative."""
@@ -171,7 +172,9 @@ async def test_a_placeholder_is_the_id_itself_and_needs_no_text(wire, engine, no
     """So has an id beyond the vocabulary, and a position without candidates."""
     response = await generate(wire, engine, ALIKE)
     content = response["choices"][0]["logprobs"]["content"]
-    content[0]["top_logprobs"][1]["token_id"] = 999_999
+    first = [(token_id, value) for token_id, value, _ in ALIKE.rows[0]]
+    first[1] = (999_999, first[1][1])
+    content[0] = logprob_entry(node, ALIKE.token_ids[0], first)
     content[1] |= {"logprob": -9999.0, "top_logprobs": []}
     chat = await wire.derender_chat(
         generate_response=response, chat_request=with_value(CHAT_WITH_LOGPROBS, True)

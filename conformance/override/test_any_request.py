@@ -101,7 +101,7 @@ async def test_chat_derender_of_any_answer(wire, engine, node, drawn):
 
 
 @requirement("override.derender-chat.stream.any-request")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 @given(drawn=requests())
 async def test_streamed_chat_derender_of_any_answer(wire, engine, node, drawn):
     """Each chunk's logprobs are what its ids spell under the rule, after the ids before it."""
@@ -118,7 +118,7 @@ async def test_streamed_chat_derender_of_any_answer(wire, engine, node, drawn):
 
 
 @requirement("override.derender-completions.any-request")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 @given(drawn=requests(), stream=st.booleans())
 async def test_completions_derender_of_any_answer(wire, engine, node, drawn, stream):
     """Names, values, keys and offsets are exactly what the ids spell under the rule."""

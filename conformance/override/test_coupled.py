@@ -12,7 +12,7 @@ from conformance.support import since, split_chat, split_completions, without
 from fixtures.case import capability, requirement
 
 pytestmark = [
-    either_flag("real"),
+    either_flag("real", exclusive=True),  # two samples are compared, as in UNDISTURBED
     pytest.mark.parametrize("value", TRI_STATE),
 ]
 

@@ -81,7 +81,7 @@ async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value)
 
 
 @requirement("override.derender-chat.stream.explicit-wins")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 @EXPLICIT
 async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
     """The value holds for the first chunk and for every one after it."""
@@ -89,7 +89,7 @@ async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
 
 
 @requirement("override.derender-chat.stream.unset-follows-server")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engine, node, value):
     """A stream without a value keeps to the derender server's flag to its end."""
@@ -97,7 +97,7 @@ async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engin
 
 
 @requirement("override.derender-chat.no-request-follows-server")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 async def test_without_a_chat_request_the_server_flag_decides(wire, engine, node):
     """A derender call that carries no chat_request has no value, full or streamed."""
     answer = await wire.derender_chat(generate_response=await generate(wire, engine, SPLIT))

@@ -77,7 +77,7 @@ async def test_null_and_absent_follow_the_server_flag(wire, engine, node, value)
 
 
 @requirement("override.derender-completions.stream.explicit-wins")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 @EXPLICIT
 async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
     """The value holds for the first chunk and for every one after it."""
@@ -85,7 +85,7 @@ async def test_an_explicit_value_wins_in_every_chunk(wire, engine, node, value):
 
 
 @requirement("override.derender-completions.stream.unset-follows-server")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 @UNSET
 async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engine, node, value):
     """A stream without a value keeps to the derender server's flag to its end."""
@@ -93,7 +93,7 @@ async def test_null_and_absent_follow_the_server_flag_in_every_chunk(wire, engin
 
 
 @requirement("override.derender-completions.no-request-follows-server")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_without_a_completion_request_the_server_flag_decides(wire, engine, node):
     """A derender call that carries no completion_request has no value, full or streamed."""
     flag = server_flag(node)

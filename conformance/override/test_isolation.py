@@ -82,7 +82,7 @@ async def test_a_value_does_not_leak_into_the_stream_beside_it(wire, engine, nod
 
 
 @requirement("override.derender.each-call-decides")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 @pytest.mark.parametrize("values", [(True, False), (False, True)], ids=["ids-first", "text-first"])
 async def test_each_chat_chunk_follows_its_own_call(wire, engine, node, values):
     """stream_state carries ids: a chunk by text resolves after a chunk by placeholder."""
@@ -104,7 +104,7 @@ async def test_each_chat_chunk_follows_its_own_call(wire, engine, node, values):
 
 
 @requirement("override.derender.each-call-decides")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 @pytest.mark.parametrize("values", [(True, False), (False, True)], ids=["ids-first", "text-first"])
 async def test_each_completion_chunk_follows_its_own_call(wire, engine, node, values):
     """The offset goes on from what was sent, whether text or placeholders."""

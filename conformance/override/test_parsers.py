@@ -115,7 +115,7 @@ async def test_a_parsed_chat_keeps_its_message(wire, engine, node, value):
 
 
 @requirement("override.parsers.derender-chat.stream")
-@capability("derender.chat.stream")
+@capability("derender.chat.stream.logprobs")
 async def test_a_parsed_stream_names_tokens_in_every_chunk(wire, engine, node, value):
     """A chunk whose text the parser withholds still names its tokens."""
     prompt = (await wire.render_chat(REQUEST)).expect(200).json["token_ids"]

@@ -44,7 +44,7 @@ async def test_text_offset_counts_placeholder_characters(wire, engine, node):
 
 
 @requirement("override.completions.text-offset.stream")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_text_offset_goes_on_over_chunks(wire, engine, node):
     """The chunks' offsets, joined, are those of the full answer."""
     chunks = await generate_chunks(wire, engine, SPLIT)
@@ -56,7 +56,7 @@ async def test_text_offset_goes_on_over_chunks(wire, engine, node):
 
 
 @requirement("override.completions.text-offset.stream")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_the_offset_is_in_the_carried_state(wire, engine, node):
     """stream_state says where the next chunk begins, and nothing but stream_state does."""
     first, second, *_ = await generate_chunks(wire, engine, SPLIT)
@@ -79,7 +79,7 @@ async def test_the_offset_is_in_the_carried_state(wire, engine, node):
 
 
 @requirement("override.completions.text-offset.stream")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_each_choice_of_a_stream_counts_for_itself(wire, engine, node):
     """Two choices whose chunks alternate, each with its own state."""
     chunks = await generate_chunks(wire, engine, SPLIT, PLAIN)
@@ -96,7 +96,7 @@ async def test_each_choice_of_a_stream_counts_for_itself(wire, engine, node):
 
 
 @requirement("override.completions.text-offset.text-stream")
-@capability("derender.completions.stream")
+@capability("derender.completions.stream.logprobs")
 async def test_text_offset_of_a_text_stream_counts_tokens_that_text_leaves_out(wire, engine, node):
     """A special token is a token of its length, though the text skips it; a lone byte has none."""
     token_ids = [A, END_OF_TEXT, LONE_BYTE, A, END_OF_TEXT, A]

@@ -39,6 +39,7 @@ async def both(wire, engine, body):
 
 
 @requirement("override.modes.tokens-untouched")
+@capability("integer-logprobs")
 @PLACES
 @VALUES
 async def test_token_mode_names_no_token(wire, engine, node, place, value):

@@ -7,10 +7,10 @@ logprobs, usage, finish reasons, keys.
 import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, SAMPLED, same_answer
-from conformance.support import encode, split_chat
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, encode, split_chat
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 
 async def both(wire, request: dict) -> tuple[dict, dict]:

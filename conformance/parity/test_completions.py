@@ -7,10 +7,10 @@ loses the echo or the prompt's logprobs.
 import pytest
 
 from conformance.parity.support import GREEDY, SAMPLED, same_answer
-from conformance.support import split_completions, without
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, split_completions, without
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 PROMPTS = {"text": "hello world", "unicode": "日本 é 🦊", "ids": [20, 30, 40, 50]}
 

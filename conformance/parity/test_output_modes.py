@@ -7,10 +7,10 @@ changes with the mode.
 import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, SAMPLED, same_answer
-from conformance.support import split_chat, split_completions, without
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, split_chat, split_completions, without
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 COMPLETIONS = {"greedy": GREEDY, "seeded-pair": {**SAMPLED, "n": 2}}
 

@@ -7,10 +7,10 @@ that forgets to report it.
 import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, same_answer
-from conformance.support import split_chat, split_completions
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, split_chat, split_completions
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 
 def stop_in(text: str, width: int) -> str:

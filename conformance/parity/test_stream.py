@@ -7,10 +7,10 @@ logprobs or the last chunk.
 import pytest
 
 from conformance.parity.support import GREEDY, PROMPTS, SAMPLED, same_answer
-from conformance.support import assembled, derender_each, joined_text, without
-from fixtures.case import Node, capability, requirement
+from conformance.support import UNDISTURBED, assembled, derender_each, joined_text, without
+from fixtures.case import capability, requirement
 
-pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+pytestmark = UNDISTURBED
 
 DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 USAGE = {"stream_options": {"include_usage": True}}

@@ -6,8 +6,8 @@ as ended; without a parser both fields must stay null.
 
 import pytest
 
-from conformance.support import ABSENT, PARSERS, since
-from fixtures.case import Node, capabilities, requirement
+from conformance.support import PARSERS, since
+from fixtures.case import Node, capabilities, capability, requirement
 
 pytestmark = [
     pytest.mark.parametrize(
@@ -38,24 +38,21 @@ PROMPTS = {
 
 
 @requirement("render.reasoning.ended-from-the-prompt")
+@capability("reasoning-ended")
 @pytest.mark.parametrize("name", PROMPTS)
-async def test_reasoning_ended_follows_the_prompt(wire, node, name):
+async def test_reasoning_ended_follows_the_prompt(wire, name):
     """True once the prompt closed its reasoning, or the caller hides it; false before."""
     request, ended = PROMPTS[name]
     body = (await wire.render_chat(request)).expect(200).json
-    # before 0.32 the engine looked at the prompt itself, and the body had no such key
-    expected = ended if since(node, "0.32.0") else ABSENT
-    assert body.get("reasoning_ended", ABSENT) is expected
+    assert body["reasoning_ended"] is ended
 
 
 @requirement("render.reasoning.ended-from-the-prompt")
+@capability("reasoning-ended")
 async def test_template_arguments_go_to_the_engines_parser(wire, node):
     """The arguments that the prompt was rendered with are handed on."""
     kwargs = {"enable_thinking": False}
     body = (await wire.render_chat(messages=[USER], chat_template_kwargs=kwargs)).expect(200).json
-    if not since(node, "0.32.0"):
-        assert "reasoning_parser_kwargs" not in body
-        return
     handed = body["reasoning_parser_kwargs"]["chat_template_kwargs"]
     assert handed["enable_thinking"] is False
     if since(node, "0.33.0"):

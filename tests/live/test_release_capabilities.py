@@ -99,14 +99,6 @@ async def derenders_without_model(node: Asked) -> bool:
     return answer.status == 200
 
 
-async def streams_derendered_logprobs(node: Asked) -> bool:
-    asked = {"sampling_params": {**ONE, "logprobs": 1}}
-    (chunk,) = (await node.generate(stream=True, **asked)).expect(200).chunks
-    body = {"stream": True, "generate_chunk": chunk, "prompt_token_ids": PROMPT}
-    answer = await node.wire.derender_chat(body)
-    return answer.status == 200 and bool(answer.json["chunk"]["choices"][0].get("logprobs"))
-
-
 def rendered(key: str, **fields) -> Callable[[Asked], Awaitable[bool]]:
     """Whether render's answer has a value under `key`."""
 
@@ -159,10 +151,8 @@ SHOWN = {
     "kv-transfer-params": passes_transfer_params,
     "stop-token-ids-checked": refused(sampling_params={**ONE, "stop_token_ids": [99999]}),
     "prompt-token-id-logprobs": answered("prompt_token_id_logprobs"),
-    "stop-reason": in_choice("stop_reason"),
     "weight-versions": in_choice("weight_versions"),
     "abort-terminal-event": tells_an_abort,
-    "derender-stream-logprobs": streams_derendered_logprobs,
     "transfer-params-hoisted": rendered("kv_transfer_params", kv_transfer_params={"a": 1}),
 }
 

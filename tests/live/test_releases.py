@@ -22,6 +22,8 @@ PROBED = {
     "derender.completions": "derender",
     "derender.chat.stream": "derender-stream",
     "derender.completions.stream": "derender-stream",
+    "derender.chat.stream.logprobs": "derender-stream-logprobs",
+    "derender.completions.stream.logprobs": "derender-stream-logprobs",
     "output-mode.text": "output-mode-text",
     "output-mode.derender": "output-mode-derender",
     "output-mode.derender.stream": None,
@@ -29,10 +31,21 @@ PROBED = {
     "coupled.chat": "",
     "coupled.completions": "",
     "integer-logprobs": "integer-logprobs",
+    "reasoning-ended": "reasoning-ended",
+    "stop-reason": "stop-reason",
     "parse-context": "parse-context",
     "return-token-ids": "return-token-ids",
 }
-NOT_ON_A_RENDER_NODE = ("generate", "output-mode", "abort", "coupled", "integer", "parse", "return")
+NOT_ON_A_RENDER_NODE = (
+    "generate",
+    "output-mode",
+    "abort",
+    "coupled",
+    "integer",
+    "stop",
+    "parse",
+    "return",
+)
 
 # Greedy tokens of the releases run so far; every release must give the same.
 greedy_tokens: dict[str, list[int]] = {}

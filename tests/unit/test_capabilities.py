@@ -38,6 +38,10 @@ def refusal(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "BadRequestError", "code": 400}}
 
 
+def derendered(logprobs: Any) -> dict[str, Any]:
+    return {"chunk": {"choices": [{"logprobs": logprobs}]}, "stream_state": {}}
+
+
 LITERAL = refusal("1 validation error:\n  {'type': 'literal_error', 'loc': 'body.output_mode'}")
 ENTRY = {"logprob": -0.5, "top_logprobs": []}
 
@@ -105,6 +109,15 @@ async def test_a_wrong_answer_is_no_excuse(name, status, body):
             {"choices": [{"logprobs": {"content": [{**ENTRY, "token_id": 5}]}}]},
             True,
         ),
+        ("stop-reason", 200, {"choices": [{"finish_reason": "length"}]}, False),
+        ("stop-reason", 200, {"choices": [{"stop_reason": None}]}, True),
+        ("reasoning-ended", 200, {"token_ids": [20]}, False),
+        ("reasoning-ended", 200, {"reasoning_ended": None}, True),
+        ("derender.chat.stream.logprobs", 200, derendered(None), False),
+        ("derender.chat.stream.logprobs", 200, derendered({"content": []}), True),
+        ("derender.completions.stream.logprobs", 200, derendered(None), False),
+        ("derender.completions.stream.logprobs", 400, refusal("generate_responses missing"), False),
+        ("derender.completions.stream.logprobs", 400, refusal("token Field required"), True),
         ("parse-context", 200, {"choices": []}, False),
         ("parse-context", 400, refusal("body.parse_context"), True),
         ("return-token-ids", 200, {"choices": []}, False),

@@ -63,6 +63,7 @@ def test_whole_catalogue_is_read_as_written(tmp_path):
         "roles": ["generate"],
         "since": "none yet",
         "references": ["vllm-project/vllm#42329", "CASES 1", "GEN-10"],
+        "needs": [],
     }
 
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures import verdict
+from fixtures.catalogue import Catalogue
 from fixtures.verdict import (
     ERROR,
     FAILED,
@@ -79,6 +80,69 @@ def test_known_failure_gives_its_reason_before_its_message():
 def test_unknown_outcome_is_refused():
     with pytest.raises(ValueError, match="'skipped' is not an outcome"):
         verdict.judge("t::a", TARGET, ["g.control"], "skipped", "", [])
+
+
+# one case: the release in which a rule began to hold
+
+
+def since(release):
+    """A catalogue whose rules began to hold in `release`."""
+    return Catalogue({id: replace(rule, since=release) for id, rule in CHAIN.items()})
+
+
+@pytest.mark.parametrize(
+    ("target", "release", "status"),
+    [
+        ("stock@0.32.0", "0.33.0", KNOWN_FAILING),
+        ("stock@0.9.0", "0.33.0", KNOWN_FAILING),
+        ("stock@0.33.0", "0.33.0", FAILED),
+        ("stock@0.33.0", "0.9.0", FAILED),
+        ("stock@0.32.0", "none yet", FAILED),
+        ("reference@0.32.0", "0.33.0", FAILED),
+        ("stock@0.31.0..0.32.0", "0.33.0", FAILED),
+    ],
+)
+def test_failure_before_the_rule_began_to_hold_is_known(target, release, status):
+    found = verdict.judge("t::a", target, ["g.control"], FAILED, "3 != 4", [], since(release))
+    assert (found.status, found.observed) == (status, FAILED)
+    if status == KNOWN_FAILING:
+        assert found.message == f"stock vLLM holds this from {release} on (tokenwire)\n3 != 4"
+
+
+def test_failure_before_what_the_rule_needs_began_to_hold_is_known():
+    rules = Catalogue({**since("0.31.0"), "g.control": replace(CHAIN["g.control"], since="0.33.0")})
+    needing, free = (
+        verdict.judge("t::a", OTHER, [id], FAILED, "", [], rules) for id in ("g.end", "g.alone")
+    )
+    assert (needing.status, free.status) == (KNOWN_FAILING, FAILED)
+    assert needing.message == (
+        "stock vLLM holds g.control, which this needs, from 0.33.0 on (tokenwire)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "status", "late"), [("0.33.0", PASSED, []), ("0.32.0", NOT_JUDGED, [])]
+)
+def test_pass_before_what_the_rule_needs_began_to_hold_stands(release, status, late):
+    rules = Catalogue({**since("0.33.0"), "g.control": replace(CHAIN["g.control"], since=release)})
+    control = judged("control", KNOWN_FAILING, target=OTHER)
+    end = judged("end", PASSED, target=OTHER)
+    result = resolve(control, end, catalogue=rules, complete=True)
+    assert [case.status for case in result.cases] == [KNOWN_FAILING, status]
+    assert [problem for problem in result.problems if "too late" in problem] == late
+
+
+@pytest.mark.parametrize("outcome", [PASSED, UNSUPPORTED, ERROR])
+def test_other_outcomes_are_not_excused_by_since(outcome):
+    found = verdict.judge("t::a", OTHER, ["g.control"], outcome, "", [], since("0.33.0"))
+    assert found.status == outcome
+
+
+def test_an_entry_comes_before_since():
+    entry = replace(LISTED, target=OTHER)
+    for outcome, status in ((FAILED, KNOWN_FAILING), (PASSED, FAILED)):
+        found = verdict.judge("t::a", OTHER, ["g.control"], outcome, "", [entry], since("0.33.0"))
+        assert found.status == status and "known failing since 0.24.0" in found.message
 
 
 def test_line_holds_observed_only_where_it_differs():
@@ -212,6 +276,31 @@ def test_entry_for_two_targets_must_match_on_both():
     cases = [judged("control", KNOWN_FAILING), judged("alone", PASSED, target=OTHER)]
     (sentence,) = resolve(*cases, entries=[wide], complete=True).problems
     assert sentence.startswith("known failing g.control on stock@* matches no case on stock@0.32.0")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "held"),
+    [
+        ([PASSED], True),
+        ([PASSED, PASSED], True),
+        ([PASSED, KNOWN_FAILING], False),
+        ([PASSED, FAILED], False),
+        ([PASSED, UNSUPPORTED], False),
+        ([PASSED, ERROR], False),
+        ([UNSUPPORTED], False),
+    ],
+)
+def test_a_rule_that_holds_before_its_since_is_a_problem_of_a_complete_run(statuses, held):
+    cases = [
+        judged("alone", status, case=f"t::{number}", target=OTHER)
+        for number, status in enumerate(statuses)
+    ]
+    sentence = "since of g.alone is too late: it holds on 0.32.0."
+    late, met = since("0.33.0"), since("0.32.0")
+    found = resolve(*cases, catalogue=late, complete=True).problems
+    assert (sentence in found) is held
+    assert sentence not in resolve(*cases, catalogue=late).problems
+    assert sentence not in resolve(*cases, catalogue=met, complete=True).problems
 
 
 # properties
