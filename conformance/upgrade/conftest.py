@@ -200,12 +200,7 @@ async def mix(request: pytest.FixtureRequest, _held: Held, case_record: CaseReco
     exchange = item.originalname.removeprefix("test_") + (f"[{parameters}]" if parameters else "")
     case_record.cell = {**cell.targets, "exchange": exchange}
     rule = expected(request.config.stash[EXPECTED], exchange, cell.targets)
-    case_record.cell |= {"expected": rule.outcome} | {
-        key: value
-        for key in ("reason", "reference", "contradicts")
-        if (value := getattr(rule, key))
-    }
-    case_record.cell["rule"] = rule.name
+    case_record.cell |= rule.line()
     wires = {}
     # The first node a case uses is the one that its report line names.
     for role in sorted(cell.nodes, key=lambda role: role != "generate"):
