@@ -269,6 +269,9 @@ def test_stale_entry_is_a_problem_of_a_complete_run():
     assert complete.problems == (sentence,)
     assert complete.exit_code == 1
     assert resolve(case, entries=[LISTED, stale, elsewhere]).problems == ()
+    # What a stopped run did not come to is not stale.
+    stopped = resolve(case, entries=[stale], complete=True, planned=["t::control", "t::lost"])
+    assert stopped.problems == ("planned but never reported: t::lost.",)
 
 
 def test_entry_for_two_targets_must_match_on_both():
