@@ -13,7 +13,7 @@ from rich.text import Text
 
 from reports.record import Report
 
-State = Literal["holds", "fails", "unsupported", "unknown"]
+State = Literal["holds", "holds in part", "fails", "unsupported", "unknown"]
 # Worst first; a capital says every case of the requirement there, a small letter only some.
 LETTERS = {
     "error": "E",
@@ -59,11 +59,11 @@ class Fault:
         """Where it began and ended, as far as the releases before and after show it."""
         said = ""
         for (_, before), (release, now) in pairwise(self.states.items()):
-            if (before, now) == ("holds", "fails"):
-                said += f", began in {release}"
-            elif (before, now) == ("unsupported", "fails"):
+            if (before, now) == ("unsupported", "fails"):
                 said += f", came with the feature in {release}"
-            elif (before, now) == ("fails", "holds"):
+            elif before.startswith("holds") and now == "fails":
+                said += f", began in {release}"
+            elif before == "fails" and now.startswith("holds"):
                 said += f", ended in {release}"
         return said
 
@@ -73,7 +73,7 @@ class Fault:
         said, seen = [], False
         for release, state in self.states.items():
             begun = self.since != NONE_YET and Version(release) >= Version(self.since)
-            seen |= begun and state == "holds"
+            seen |= begun and state.startswith("holds")
             judgeable = not self.judgeable or Version(release) >= Version(self.judgeable)
             # What held and then broke is a new fault, of which `since` says nothing.
             if (state == "holds" and not begun) or (
@@ -176,7 +176,9 @@ def _state(statuses: Sequence[str]) -> State:
         return "fails"
     if seen & {"error", "not_judged"} or not seen:
         return "unknown"
-    return "holds" if "passed" in seen else "unsupported"
+    if "passed" not in seen:
+        return "unsupported"
+    return "holds in part" if "unsupported" in seen else "holds"
 
 
 def _letter(statuses: Sequence[str]) -> str:

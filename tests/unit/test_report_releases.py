@@ -85,6 +85,8 @@ def test_a_cell_is_the_worst_status_and_small_where_others_differ(letters, row):
         ("K K K P", "fails on 0.9.0..0.32.0, ended in 0.33.0"),
         ("P PF K P", "fails on 0.31.0..0.32.0, began in 0.31.0, ended in 0.33.0"),
         ("U U K K", "fails on 0.32.0..0.33.0, came with the feature in 0.32.0"),
+        # Some of its cases need a feature that the release lacks.
+        ("K UP K P", "fails on 0.9.0, 0.32.0, ended in 0.31.0, began in 0.32.0, ended in 0.33.0"),
         ("K P K K", "fails on 0.9.0, 0.32.0..0.33.0, ended in 0.31.0, began in 0.32.0"),
         ("K K K K", "fails on 0.9.0..0.33.0"),
         # Nothing is said of a turn that a broken or missing case hides.
@@ -107,6 +109,7 @@ def test_only_what_fails_is_a_fault():
     [
         ("0.33.0", "K K K P", "agrees"),
         ("0.33.0", "U K E P", "agrees"),
+        ("0.33.0", "PU K K P", "agrees"),
         ("0.32.0", "K K K P", "disagrees: fails on 0.32.0"),
         ("0.33.0", "K K P P", "disagrees: holds on 0.32.0"),
         ("none yet", "K K K K", "agrees"),
