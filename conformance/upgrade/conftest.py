@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from conformance.upgrade.rolling import ends
 from fixtures.case import Node
 from fixtures.expectation import ROLES, Rule, expected
 from fixtures.mix import BREAKS, Seen, Stopped, answered
 from fixtures.nodes.lease import Lease
+from fixtures.nodes.pool import NodeProblem
 from fixtures.nodes.spec import NodeSpec
 from fixtures.outcome import CaseRecord
 from fixtures.plugin import EXPECTED, POOL, SETTINGS, NodeWire
@@ -82,8 +84,10 @@ def cell_of(item: pytest.Item) -> Cell | None:
 def is_in_the_mix(item: pytest.Item) -> bool:
     """Whether the releases to mix have a cell of the item, and all that it names."""
     named = {release for mark in item.iter_markers("releases") for release in mark.args}
+    settings = item.config.stash[SETTINGS]
     has_cell = "mix" not in item.fixturenames or cell_of(item) is not None
-    return has_cell and named.issubset(item.config.stash[SETTINGS].releases)
+    rolls = "own_node" not in item.fixturenames or named or len(set(ends(settings))) == 2
+    return bool(has_cell and rolls and named.issubset(settings.releases))
 
 
 @pytest.hookimpl(trylast=True)
@@ -96,6 +100,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         spec = cell.nodes.get("generate") if cell else None
         return place.setdefault(spec, len(place))
 
+    if outside := [item for item in items if not is_in_the_mix(item)]:
+        outside[0].config.hook.pytest_deselected(items=outside)
     items[:] = [item for item in items if is_in_the_mix(item)]
     items.sort(key=node)
 
@@ -111,7 +117,7 @@ class Held:
         self.unmixed: dict[tuple, Exchange] = {}
 
     def take(self, role: str, spec: NodeSpec) -> Lease:
-        """The node of this spec, replaced if it died; raises NodeProblem."""
+        """The node of this spec; raises NodeProblem, also once for one that died after a case."""
         if role == "generate":
             if self.generate is None or self.generate.spec != spec:
                 self.close_generate()
@@ -121,7 +127,11 @@ class Held:
             if spec not in self.leases:
                 self.leases[spec] = Lease(self.pool, spec)
             lease = self.leases[spec]
-        lease.renew()
+        if ending := lease.ending():
+            lease.close()
+            self.leases.pop(spec, None)
+            self.generate = None if lease is self.generate else self.generate
+            raise NodeProblem(f"the node did not outlive the case before: {ending}")
         return lease
 
     def close_generate(self) -> None:
@@ -189,6 +199,7 @@ class Mix:
             f"{seen.outcome}, but rule {rule.name} expects {rule.outcome} ({rule.reason}; "
             f"{rule.reference}). {seen.why}"
         )
+        assert rule.says in seen.why, f"rule {rule.name} wants {rule.says!r} said: {seen.why}"
 
 
 @pytest.fixture

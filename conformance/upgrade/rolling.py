@@ -34,6 +34,9 @@ ORDERS = {
     "derender-first": ("derender", "generate", "render"),
 }
 
+# What derender says of a stream with parsers up to 0.30 (EVOLUTION 3.3).
+NOT_IMPLEMENTED = 501
+
 Start = Callable[[Node], Awaitable[Lease]]
 
 
@@ -74,6 +77,13 @@ class Run:
         """Where traffic did not meet the replacements, so that the run would show nothing."""
         worked = {node for answer in self.answers for _, node in answer.nodes}
         found = [] if self.ended >= REQUESTS else [f"only {self.ended} requests ended"]
+        # An error that both releases give unmixed as well would hide whatever the mix does.
+        found += [
+            f"{kind} ends with {own['error']} unmixed on {release}"
+            for release, endings in self.unmixed.items()
+            for kind, own in endings.items()
+            if own.get("error", NOT_IMPLEMENTED) != NOT_IMPLEMENTED
+        ]
         for one in self.replacements:
             if not one.in_flight:
                 found.append(f"nothing was in flight when {one.old.name} was replaced")
@@ -112,11 +122,21 @@ def wrong(run: Run, may_fail: Callable[[Answer, int], bool] = never) -> str:
     return "\n".join([*told(faults(run.answers, run.unmixed, may_fail)), *run.gaps()])
 
 
+def ends(settings: Settings) -> tuple[str, str]:
+    """The two newest releases, or the ends of the range that --vllm names, of those that derender
+    streams; the same one twice where there is no other.
+    """
+    known = catalogue.load()
+    everything = tuple(release.version for release in known.releases)
+    able = [version for version in settings.releases if known.get(version).can("derender-stream")]
+    first = able[-2:] if settings.releases == everything else able
+    return (first[0], able[-1]) if able else (settings.release, settings.release)
+
+
 def pair(settings: Settings, direction: str) -> tuple[str, str]:
-    """The two newest releases, or the ends of the range that --vllm names; "down" starts newest."""
-    known = tuple(release.version for release in catalogue.load().releases)
-    first = known[-2] if settings.releases == known else settings.releases[0]
-    return (first, settings.release) if direction == "up" else (settings.release, first)
+    """From which release to which: "up" from the older of `ends`, "down" from the newer."""
+    older, newer = ends(settings)
+    return (older, newer) if direction == "up" else (newer, older)
 
 
 def wish(role: str, release: str) -> Node:

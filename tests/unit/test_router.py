@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from conformance.upgrade.ledger import Broken, ending, faults, told
-from conformance.upgrade.rolling import Replacement, Run, pair
+from conformance.upgrade.rolling import Replacement, Run, ends, pair
 from fixtures.releases import catalogue
 from fixtures.router import DONE, ROLES, Answer, Router
 from fixtures.settings import Settings
@@ -331,6 +331,13 @@ async def test_a_run_without_traffic_at_a_replacement_shows_nothing():
     ]
 
 
+def test_an_error_that_is_the_unmixed_answer_too_shows_nothing():
+    run = Run(
+        unmixed={"0.32.0": {"a": {"error": 502}, "b": {"error": 501}, "c": {"token_ids": []}}}
+    )
+    assert run.gaps()[1:] == ["a ends with 502 unmixed on 0.32.0"]
+
+
 def test_the_pair_is_the_newest_two_or_the_ends_of_what_is_named():
     known = tuple(release.version for release in catalogue.load().releases)
     everything = Settings(known, "stock", "cpu", "")
@@ -338,4 +345,9 @@ def test_the_pair_is_the_newest_two_or_the_ends_of_what_is_named():
     assert pair(everything, "up") == known[-2:]
     assert pair(everything, "down") == known[:-3:-1]
     assert pair(named, "up") == ("0.30.0", "0.32.0")
-    assert pair(replace(named, releases=("0.32.0",)), "down") == ("0.32.0", "0.32.0")
+    assert pair(replace(named, releases=("0.20.2", "0.30.0", "0.32.0")), "up") == (
+        "0.30.0",
+        "0.32.0",
+    )
+    assert len(set(ends(replace(named, releases=("0.32.0",))))) == 1
+    assert len(set(ends(replace(named, releases=("0.20.2", "0.26.0"))))) == 1

@@ -57,21 +57,30 @@ def test_only_the_render_binary_binds_its_port_itself(implementation, role, itse
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "flags", "said"),
     [
         (
             NOT_IMPLEMENTED,
+            ["--tokens-only", "--lora-modules", "a=b"],
             "The following arguments are not implemented in Rust frontend yet: "
             "- tokens_only - lora_modules",
         ),
-        (UNEXPECTED, "unexpected argument '--return-tokens-as-token-ids' found"),
-        ("RuntimeError: Engine core initialization failed.", ""),
+        (NOT_IMPLEMENTED, ["--tokens-only"], ""),
+        (
+            UNEXPECTED,
+            ["--return-tokens-as-token-ids"],
+            "unexpected argument '--return-tokens-as-token-ids' found",
+        ),
+        (UNEXPECTED, [], ""),
+        ("RuntimeError: Engine core initialization failed.", ["--tokens-only"], ""),
     ],
 )
-def test_an_option_is_absent_only_in_the_servers_own_words(tmp_path, log, said):
+def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
+    tmp_path, log, flags, said
+):
     (tmp_path / "node.log").write_text(log)
-    assert health.absent_option(tmp_path / "node.log") == said
-    assert health.absent_option(tmp_path / "no.log") == ""
+    assert health.absent_option(tmp_path / "node.log", flags) == said
+    assert health.absent_option(tmp_path / "no.log", flags) == ""
 
 
 @pytest.fixture

@@ -138,6 +138,12 @@ def test_other_outcomes_are_not_excused_by_since(outcome):
     assert found.status == outcome
 
 
+def test_since_says_nothing_of_a_mix_of_releases():
+    rules = since("0.33.0")
+    mixed = Catalogue({"g.control": replace(rules["g.control"], chapter="upgrade")})
+    assert verdict.judge("t::a", OTHER, ["g.control"], FAILED, "", [], mixed).status == FAILED
+
+
 def test_an_entry_comes_before_since():
     entry = replace(LISTED, target=OTHER)
     for outcome, status in ((FAILED, KNOWN_FAILING), (PASSED, FAILED)):
