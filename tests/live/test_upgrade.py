@@ -1,5 +1,6 @@
 """A short run of the upgrade chapter: cells, rules and grid; and a node that cannot start."""
 
+from fixtures.releases import catalogue
 from tests.live.releases import RELEASES
 from tests.live.running import PytestRun
 
@@ -8,6 +9,17 @@ SHORT = "test_chat or test_max_tokens or test_derender_chat_logprobs or test_str
 
 def cells(run):
     return [case["cell"] for case in run.report().cases]
+
+
+def test_the_whole_matrix_has_every_pair(tmp_path):
+    run = PytestRun(tmp_path, "conformance/upgrade", "--collect-only", "-q")
+    assert run.wait(120) == 0, run.output
+    known = catalogue.load().releases
+    derendering = [release for release in known if release.can("derender")]
+    assert run.output.count("test_chat.py::test_chat[") == len(known) ** 2
+    assert run.output.count("test_derender.py::test_derender_chat[") == len(known) * len(
+        derendering
+    )
 
 
 def test_a_short_run_holds_its_table(tmp_path):

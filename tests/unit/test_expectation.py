@@ -95,6 +95,8 @@ def test_a_rule_that_judged_no_cell_is_named(tmp_path):
         ('render = "0.33.0..0.24.0"', "render '0.33.0..0.24.0' ends before it begins"),
         ('renderer = "0.33.0"', "unknown key renderer"),
         ('contradicts = ""', "contradicts must be a sentence"),
+        ('outcome = "refuses_cleanly"', "says belongs to a rule with the outcome refuses_cleanly"),
+        ('says = "newer"', "says belongs to a rule with the outcome refuses_cleanly"),
         ("reason =", "not valid TOML"),
     ],
 )
