@@ -23,10 +23,8 @@ ANSWER_SECONDS = 50
 NODES_PER_ROLE = 2
 # One replacement after this many answers, so that traffic of every mix goes before and after it.
 ANSWERS_PER_REPLACEMENT = REQUESTS // (NODES_PER_ROLE * len(ROLES) + 2)
-# Idle connections stay open on both ends: one that is closed just as a request takes it (httpcore
-# does so on a busy machine, and vLLM after 5 seconds) looks like a node that died.
-KEEP_ALIVE = {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600"}
-KEEP_ALL = httpx.Limits(max_keepalive_connections=None, keepalive_expiry=None)
+# A connection that its server closes while it is idle would be an error of the router alone.
+ONE_EACH = httpx.Limits(max_keepalive_connections=0)
 
 ORDERS = {
     "render-first": ("render", "generate", "derender"),
@@ -142,8 +140,8 @@ def pair(settings: Settings, direction: str) -> tuple[str, str]:
 def wish(role: str, release: str) -> Node:
     """A node for one role; those around the engine need none."""
     if role == "generate":
-        return Node("real", release=release, env=KEEP_ALIVE)
-    return Node("none", *PARSERS, role="render", release=release, env=KEEP_ALIVE)
+        return Node("real", release=release)
+    return Node("none", *PARSERS, role="render", release=release)
 
 
 async def roll(
@@ -166,7 +164,7 @@ async def roll(
         *[start(wish(role, before)) for role in ROLES for _ in range(NODES_PER_ROLE)]
     )
     grouped = [nodes[at : at + NODES_PER_ROLE] for at in range(0, len(nodes), NODES_PER_ROLE)]
-    async with new_client(KEEP_ALL) as http:
+    async with new_client(ONE_EACH) as http:
         router = Router(dict(zip(ROLES, grouped, strict=True)), spread=spread, client=http)
         run = Run(unmixed={before: await unmixed(router, traffic)})
         try:
