@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 from fixtures import strategies
@@ -16,7 +16,14 @@ from fixtures.strategies import ABSENT
 VOCABULARY = 330
 ROOT = Path(__file__).parents[2]
 
-EXAMPLES = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+EXAMPLES = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    # How busy the machine is says nothing about a strategy.
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 @EXAMPLES
