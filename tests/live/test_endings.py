@@ -114,7 +114,7 @@ def test_a_case_against_the_rules_is_one_sentence(tmp_path, workers, case, sente
         (["--vllm", "0.99.0"], "vLLM release '0.99.0' is not known here"),
         (
             ["--impl", "nonsense"],
-            "--impl 'nonsense' is none of reference, stock and MODULE:CALLABLE.",
+            "--impl 'nonsense' is none of reference, stock, rust and MODULE:CALLABLE.",
         ),
     ],
 )

@@ -27,7 +27,7 @@ def test_a_short_run_holds_its_table(tmp_path):
     run = PytestRun(
         tmp_path, "conformance/upgrade", "-n", "2", "--vllm", ",".join(releases), "-k", SHORT
     )
-    assert run.wait(300) == 0, run.output
+    assert run.wait(600) == 0, run.output
     pairs = {(cell["render"], cell["generate"]) for cell in cells(run) if "render" in cell}
     targets = [f"stock@{release}" for release in releases]
     assert pairs == {(render, generate) for render in targets for generate in targets}
@@ -41,7 +41,7 @@ def test_a_node_that_cannot_start_is_red(tmp_path):
         tmp_path, "conformance/upgrade", "--vllm", "0.27.1,0.33.0", "-k", "test_max_tokens and 17",
         "--impl", "tests.live.suite.unstartable:install",
     )  # fmt: skip
-    assert run.wait(300) == 1
+    assert run.wait(600) == 1
     found = {
         (cell["render"][-6:], cell["generate"][-6:]): cell.get("outcome") for cell in cells(run)
     }
