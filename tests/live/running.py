@@ -38,8 +38,12 @@ class PytestRun:
         self.output = ""
 
     def wait(self, seconds: float = 120) -> int:
-        """The exit code once it ends; TimeoutExpired when it does not."""
-        self.output, _ = self.process.communicate(timeout=seconds)
+        """The exit code once it ends; TimeoutExpired when it does not, and it is killed then."""
+        try:
+            self.output, _ = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
         return self.process.returncode
 
     def processes(self) -> list[str]:

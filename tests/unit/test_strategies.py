@@ -110,7 +110,7 @@ def test_every_sampling_parameter_can_be_off(name):
     found = find(
         strategies.sampling_params(VOCABULARY, only=(name,)),
         off,
-        settings=settings(max_examples=200, database=None, derandomize=True),
+        settings=settings(EXAMPLES, max_examples=200),
     )
     assert list(off(found)) == [name]
 
