@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.catalogue import document
+from reports import catalogue as protocol
+from reports import findings as faults
 from reports.grid import print_grids
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
+
+SUITE = Path(__file__).resolve().parents[1] / "conformance"
 
 
 def validate(arguments: argparse.Namespace) -> int:
@@ -30,7 +33,17 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def catalogue(arguments: argparse.Namespace) -> int:
-    for line in document(arguments.suite):
+    for line in protocol.document(arguments.suite):
+        print(line)
+    return 0
+
+
+def findings(arguments: argparse.Namespace) -> int:
+    """The known faults of all files as one document."""
+    names = " ".join(file.name for file in arguments.files)
+    reports = [read(file) for file in arguments.files]
+    lines = faults.listed_lines(arguments.known_failing)
+    for line in faults.document(reports, f"python -m reports findings {names}", lines):
         print(line)
     return 0
 
@@ -66,12 +79,25 @@ COMMANDS = {
             "--suite": {
                 "type": Path,
                 "metavar": "FOLDER",
-                "default": Path(__file__).resolve().parents[1] / "conformance",
+                "default": SUITE,
                 "help": "the folder of the suite; default: this checkout's",
             }
         },
     ),
     "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
+    "findings": Command(
+        findings,
+        "print the known faults of reports as a document for who maintains the server",
+        {
+            "files": {"nargs": "+", "type": Path, "metavar": "FILE"},
+            "--known-failing": {
+                "type": Path,
+                "metavar": "LIST",
+                "default": SUITE / "known_failing.toml",
+                "help": "the list that the run was judged with; default: this checkout's",
+            },
+        },
+    ),
     "grid": Command(
         grid,
         "print the upgrade matrix of a report",
