@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
-from hypothesis import strategies as st
 
 from fixtures import strategies
 from fixtures.strategies import ABSENT
@@ -45,32 +44,9 @@ def test_a_vocabulary_of_one_has_one_token(token_id):
 
 
 @EXAMPLES
-@given(data=st.data(), values=st.lists(st.integers()), empty=st.booleans())
-def test_a_chunking_is_the_list_in_pieces(data, values, empty):
-    chunks = data.draw(strategies.chunkings(values, empty=empty))
-    assert [value for chunk in chunks for value in chunk] == values
-    assert empty or all(chunks)
-
-
-def test_a_chunking_may_be_one_piece_single_tokens_or_have_empty_pieces():
-    few = settings(max_examples=500, database=None, derandomize=True)
-    values = [1, 2, 3]
-    for chunks in ([[1, 2, 3]], [[1], [2], [3]]):
-        find(strategies.chunkings(values), lambda found, want=chunks: found == want, settings=few)
-    find(strategies.chunkings(values, empty=True), lambda found: [] in found, settings=few)
-
-
-@EXAMPLES
 @given(strategies.texts())
 def test_a_text_is_valid_utf8(text):
     assert text.encode().decode() == text
-
-
-@pytest.mark.parametrize("text", strategies.UNICODE)
-def test_a_split_leaves_out_no_byte(text):
-    splits = strategies.byte_splits(text)
-    assert len(splits) == len(text.encode()) + 1
-    assert {first + second for first, second in splits} == {text.encode()}
 
 
 def off(params: dict) -> dict:
@@ -113,12 +89,6 @@ def test_every_sampling_parameter_can_be_off(name):
         settings=settings(EXAMPLES, max_examples=200),
     )
     assert list(off(found)) == [name]
-
-
-def test_a_flag_has_four_states():
-    seen = []
-    given(strategies.tri_state())(EXAMPLES(lambda state: seen.append(state)))()
-    assert {repr(state) for state in seen} == {"OMIT", "None", "False", "True"}
 
 
 @EXAMPLES
