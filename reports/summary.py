@@ -33,14 +33,14 @@ def print_summary(report: Report, console: Console | None = None) -> None:
     """Print the whole summary; its last line is `verdict_sentence(report)`."""
     console = console or Console()
     console.print(_table(report))
-    _print_lines(console, _differences(report))
+    print_lines(console, _differences(report))
     for status in BAD:
         for case in report.cases:
             if case["status"] == status:
-                _print_lines(console, _case_lines(case, report.header["requirements"]))
+                print_lines(console, case_lines(case, report.header["requirements"]))
     if spans_releases(report):
         print_releases(report, console)
-    _print_lines(
+    print_lines(
         console,
         (
             Text(f"problem: {printable(problem)}", "bold red")
@@ -48,7 +48,7 @@ def print_summary(report: Report, console: Console | None = None) -> None:
         ),
     )
     good = report.footer["exit_code"] == 0
-    _print_lines(console, [Text(verdict_sentence(report), "bold green" if good else "bold red")])
+    print_lines(console, [Text(verdict_sentence(report), "bold green" if good else "bold red")])
 
 
 def verdict_sentence(report: Report) -> str:
@@ -126,16 +126,16 @@ def _differences(report: Report) -> Iterator[Text]:
     if found:
         yield Text("Rust differs from Python:", "bold")
     for (rule, reason), cases in sorted(found.items()):
-        yield Text(f"  {printable(rule)} ({cases}): {_cut(reason)}")
+        yield Text(f"  {printable(rule)} ({cases}): {cut(reason)}")
 
 
-def _case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
+def case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
     status = case["status"]
     yield Text()
     yield Text.assemble((_words(status), STYLES[status]), " ", (printable(case["id"]), "bold"))
     message = case.get("message", "").splitlines()
     if status == "not_judged":  # the control has a block of its own
-        yield Text(f"  {_cut(message[0] if message else '')} (by itself: {case['observed']})")
+        yield Text(f"  {cut(message[0] if message else '')} (by itself: {case['observed']})")
         return
     for id in case["requirements"]:
         yield Text(f"  rule    {printable(id)}: {printable(rules[id]['text'])}")
@@ -143,7 +143,7 @@ def _case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
         f"  node    {printable(case['node'] or 'none')} ({case['target']}, engine {case['engine']})"
     )
     for line in message[:MESSAGE_LINES]:
-        yield Text(f"  {_cut(line)}".rstrip())
+        yield Text(f"  {cut(line)}".rstrip())
     if len(message) > MESSAGE_LINES:
         yield Text(f"  … {len(message) - MESSAGE_LINES} more lines in the report")
     if case["exchanges"]:
@@ -157,7 +157,7 @@ def _case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
         yield Text(f"  {printable(case['replay'])}")
 
 
-def _print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
+def print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
     for line in lines:
         # what the console's encoding cannot hold is escaped, and no line is wrapped: it can be
         # copied and run
@@ -167,7 +167,7 @@ def _print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _cut(line: str) -> str:
+def cut(line: str) -> str:
     line = printable(line.expandtabs())
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 1] + "…"
 

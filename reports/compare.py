@@ -1,0 +1,186 @@
+"""Two reports side by side: what got worse, what got better, and what can no longer be said.
+
+The old report is what a team runs today, the new one what it would run tomorrow. A case is compared
+with itself by its id. Worse is what held, or could at least be judged, and does so no more; a smaller
+denominator is no better result.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from reports.check import ReportProblem
+from reports.record import Report
+from reports.summary import case_lines, cut, print_lines
+
+FAILS = frozenset({"failed", "known_failing", "not_judged", "error"})
+NEWLY_FAILING = "newly failing"
+NEWLY_UNSUPPORTED = "newly unsupported"
+VANISHED = "vanished"
+NEW_FAILING = "new and failing"
+STILL_FAILING = "still failing"
+FIXED = "fixed"
+NEWLY_SUPPORTED = "newly supported"
+NEW = "new"
+SAME = "same"
+# In the order they are printed; the first three are worse unless they are waived.
+KINDS = (
+    NEWLY_FAILING,
+    NEWLY_UNSUPPORTED,
+    VANISHED,
+    NEW_FAILING,
+    STILL_FAILING,
+    FIXED,
+    NEWLY_SUPPORTED,
+    NEW,
+    SAME,
+)
+WORSE = frozenset(KINDS[:3])
+STYLES = {NEWLY_FAILING: "bold red", NEWLY_UNSUPPORTED: "red", VANISHED: "red", FIXED: "green"}
+
+# (kind, case id, target, its requirements) -> why it is accepted, or nothing.
+Waiver = Callable[[str, str, str, Sequence[str]], str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One case on both sides; `old` or `new` is None where that side has no such case."""
+
+    kind: str
+    old: Mapping | None
+    new: Mapping | None
+    waived: str = ""
+
+    @property
+    def case(self) -> Mapping:
+        """The case as the newer side that has it tells it."""
+        return self.new or self.old
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it speaks against the new side."""
+        return self.kind in WORSE and not self.waived
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every case of both sides, and what is wrong with the new run itself."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 for what is worse and not waived, and for a new run that did not come to its end."""
+        return int(bool(self.problems) or any(change.is_worse for change in self.changes))
+
+    def of(self, kind: str) -> list[Change]:
+        """The changes of one kind, in the order of the new report."""
+        return [change for change in self.changes if change.kind == kind]
+
+
+def compare(old: Report, new: Report, waived: Waiver) -> Comparison:
+    """Compare every case by its id.
+
+    Raises ReportProblem where one of the reports is of several targets, or neither has a case.
+    """
+    targets = [_target(report) for report in (old, new)]
+    before = {case["id"]: case for case in old.cases}
+    after = {case["id"]: case for case in new.cases}
+    if not before or not after:
+        raise ReportProblem(f"{targets[bool(before)]}: the report has no case to compare.")
+    changes = []
+    for id in [*after, *(id for id in before if id not in after)]:
+        here, there = before.get(id), after.get(id)
+        kind = _kind(here and here["status"], there and there["status"])
+        why = ""
+        if kind in WORSE:
+            # What the list of known failures covers is known failing already.
+            if there and there["status"] == "known_failing":
+                why = there["message"].partition("\n")[0]
+            else:
+                why = waived(kind, id, targets[1], (there or here)["requirements"])
+        changes.append(Change(kind, here, there, why))
+    problems = [*new.footer["problems"]]
+    if broken := sum(case["status"] == "error" for case in new.cases):
+        problems.append(f"{broken} case{'s' * (broken > 1)} of {targets[1]} ended as error.")
+    return Comparison(*targets, tuple(changes), tuple(problems))
+
+
+def _target(report: Report) -> str:
+    targets = report.header["targets"]
+    if len(targets) != 1:
+        raise ReportProblem(
+            f"the report is of {', '.join(targets)}: only a report of one target can be compared."
+        )
+    return targets[0]
+
+
+def _kind(old: str | None, new: str | None) -> str:
+    if new is None:
+        return VANISHED
+    if old is None:
+        return NEW_FAILING if new in FAILS else NEW
+    if new == "unsupported":
+        return SAME if old == "unsupported" else NEWLY_UNSUPPORTED
+    if new in FAILS:
+        # What could not be judged before may well have been as bad.
+        return STILL_FAILING if old in FAILS else NEWLY_FAILING
+    if old == "unsupported":
+        return NEWLY_SUPPORTED
+    return FIXED if old in FAILS else SAME
+
+
+def print_comparison(
+    comparison: Comparison, rules: Mapping, console: Console | None = None
+) -> None:
+    """Print what changed, the worst first and in full, and one last sentence."""
+    console = console or Console()
+    for kind in (NEWLY_FAILING, NEWLY_UNSUPPORTED, VANISHED):
+        changes = [change for change in comparison.of(kind) if not change.waived]
+        for change in changes:
+            print_lines(console, _in_full(change, rules))
+    for kind in KINDS[:-1]:
+        for line in _in_short(comparison, kind):
+            print_lines(console, [line])
+    print_lines(
+        console, (Text(f"problem: {problem}", "bold red") for problem in comparison.problems)
+    )
+    style = "bold red" if comparison.exit_code else "bold green"
+    print_lines(console, [Text(sentence(comparison), style)])
+
+
+def _in_full(change: Change, rules: Mapping) -> Iterator[Text]:
+    yield Text()
+    yield Text.assemble((f"{change.kind}: ", STYLES[change.kind]), (change.case["id"], "bold"))
+    yield from case_lines(change.case, rules)
+
+
+def _in_short(comparison: Comparison, kind: str) -> Iterator[Text]:
+    """One line per rule: a bump that breaks a rule often breaks many cases of it."""
+    by_rule: dict[tuple[str, str], int] = {}
+    for change in comparison.of(kind):
+        key = change.case["requirements"][0], change.waived
+        by_rule[key] = by_rule.get(key, 0) + 1
+    if by_rule:
+        yield Text()
+        yield Text(kind, STYLES.get(kind, "bold"))
+    for (rule, waived), count in sorted(by_rule.items()):
+        why = f", waived: {waived}" if waived else ""
+        yield Text(cut(f"  {rule} ({count}){why}"))
+
+
+def sentence(comparison: Comparison) -> str:
+    """The comparison in one sentence."""
+    told = []
+    for kind in KINDS:
+        changes = comparison.of(kind)
+        waived = sum(bool(change.waived) for change in changes)
+        if changes:
+            told.append(f"{len(changes)} {kind}" + (f" ({waived} waived)" if waived else ""))
+    verdict = "nothing got worse" if not comparison.exit_code else "it got worse"
+    return f"tokenwire: {comparison.new} against {comparison.old}: {', '.join(told)}: {verdict}"

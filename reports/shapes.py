@@ -1,0 +1,159 @@
+"""How the wire's shape moved between two reports, in words: what each kind of reader would meet."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reports.record import Report
+
+# What breaks whom, most breaking first. A strict reader refuses keys it does not know.
+REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD, ADDED, WORD_GONE, FIRMER = KINDS = (
+    "removed",
+    "retyped",
+    "may be null now",
+    "may be absent now",
+    "new value",
+    "added",
+    "value gone",
+    "firmer",
+)
+BREAKS_LENIENT = frozenset({REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD})
+BREAKS_STRICT = BREAKS_LENIENT | {ADDED}
+
+BODY = "(body)"
+
+Shape = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One difference of one route and status; `told` says it, `rules` are those of the cases that
+    saw it.
+    """
+
+    kind: str
+    route: str
+    path: str
+    told: str
+    rules: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.route}: {self.path} {self.told}"
+
+
+def moves(old: Report, new: Report) -> list[Move]:
+    """Every difference, the most breaking first.
+
+    Routes and statuses that one side alone has say what was asked, not what the wire is; the cases
+    themselves tell of those.
+    """
+    before, after = _shapes(old), _shapes(new)
+    rules = _rules(new)
+    found = [
+        Move(kind, route, path, told, rules.get((route, path), rules.get((route, ""), ())))
+        for route in sorted(before.keys() & after.keys())
+        for kind, path, told in _differences(before[route], after[route])
+    ]
+    return sorted(found, key=lambda move: (KINDS.index(move.kind), move.route, move.path))
+
+
+def readers(found: list[Move]) -> tuple[str, str]:
+    """One sentence each for a client that refuses unknown keys, and for one that skips them."""
+
+    def said(who: str, breaking: frozenset) -> str:
+        hit = [move for move in found if move.kind in breaking]
+        routes = len({move.route for move in hit})
+        if not hit:
+            return f"{who} still works: nothing it reads has moved."
+        return f"{who} may break: {len(hit)} differences on {routes} route{'s' * (routes > 1)}."
+
+    return (
+        said("A client that refuses unknown keys", BREAKS_STRICT),
+        said("A client that skips unknown keys", BREAKS_LENIENT),
+    )
+
+
+def _differences(old: Shape, new: Shape) -> Iterator[tuple[str, str, str]]:
+    for path in sorted(old.keys() | new.keys()):
+        before, after = set(old.get(path, ())), set(new.get(path, ()))
+        if before == after:
+            continue
+        # Of a whole object that is gone or new, its keys say no more.
+        around = _around(path)
+        if not after - {"absent"}:
+            if around is None or around in new:
+                yield REMOVED, path, f"was removed ({_words(before)})"
+            continue
+        if not before - {"absent"}:
+            if around is None or around in old:
+                always = ", always null" if after - {"absent"} == {"null"} else ""
+                yield ADDED, path, f"was added ({_words(after)}{always})"
+            continue
+        yield from ((kind, path, told) for kind, told in _moved(before, after))
+
+
+def _moved(before: set[str], after: set[str]) -> Iterator[tuple[str, str]]:
+    types = [{_type(kind) for kind in kinds} - {"null", "absent"} for kinds in (before, after)]
+    if types[0] and types[1] and not types[1] <= types[0]:
+        yield RETYPED, f"was {_words(types[0])}, is {_words(types[1])}"
+    if "null" in after - before:
+        yield NULLABLE, "may be null now" + ("" if types[1] else ", and always is")
+    if "absent" in after - before:
+        yield OPTIONAL, "may be absent now"
+    words = [{kind for kind in kinds if kind.startswith('"')} for kinds in (before, after)]
+    if all(words) and (new := words[1] - words[0]):
+        yield NEW_WORD, f"has a new value: {_words(new)}"
+    if all(words) and (gone := words[0] - words[1]):
+        yield WORD_GONE, f"was never {_words(gone)}"
+    if gone := {"null", "absent"} & before - after:
+        yield FIRMER, f"is never {_words(gone)} now"
+
+
+def _type(kind: str) -> str:
+    return "string" if kind.startswith('"') else kind
+
+
+def _words(kinds: set[str]) -> str:
+    return " or ".join(sorted(kinds))
+
+
+def _shapes(report: Report) -> dict[str, Shape]:
+    """Route and status to the shape of all answers there."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for case in report.cases:
+        for route, shape in case.get("shapes", {}).items():
+            found[route] = join(found[route], shape) if route in found else dict(shape)
+    return found
+
+
+def join(one: Shape, other: Shape) -> dict[str, list[str]]:
+    """The shape of both; a key that only one has, beside an object in the other, may be absent."""
+    return {path: sorted(_types(path, one) | _types(path, other)) for path in {**one, **other}}
+
+
+def _types(path: str, own: Shape) -> set[str]:
+    if path in own:
+        return set(own[path])
+    around = _around(path)
+    is_member = around is None or "object" in own.get(around, ())
+    return {"absent"} if is_member and path != BODY else set()
+
+
+def _around(path: str) -> str | None:
+    """The path of the object or array that `path` lies in; None for the body and a header."""
+    if path == BODY or path.startswith("header ") or path == "[DONE]":
+        return None
+    if path.endswith("[]"):
+        return path[:-2] or BODY
+    return path.rpartition(".")[0] or BODY
+
+
+def _rules(report: Report) -> dict[tuple[str, str], tuple[str, ...]]:
+    """(route, path) to the first three rules whose cases saw it; the path "" stands for any."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for case in report.cases:
+        for route, shape in case.get("shapes", {}).items():
+            for path in ("", *shape):
+                seen = found.setdefault((route, path), [])
+                if len(seen) < 3 and case["requirements"][0] not in seen:
+                    seen.append(case["requirements"][0])
+    return {key: tuple(rules) for key, rules in found.items()}

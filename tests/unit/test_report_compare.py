@@ -1,0 +1,118 @@
+"""Two hand-made reports with one difference of each kind: each is named, and the exit code is right."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from reports.check import ReportProblem
+from reports.compare import compare, print_comparison, sentence
+from reports.record import Report
+from tests.unit.report_lines import RULE, case, exchange, header
+
+FOOTER = {"problems": [], "exit_code": 0, "counts": {}}
+KNOWN = "known failing since 0.33.0: It goes on. (vllm-project/vllm#1)\nAssertionError"
+
+# kind: (old status, new status), None where a side has no such case
+STATUSES = [
+    ("same", "passed", "passed"),
+    ("same", "unsupported", "unsupported"),
+    ("newly failing", "passed", "failed"),
+    ("newly failing", "passed", "not_judged"),
+    ("newly failing", "passed", "error"),
+    ("newly failing", "unsupported", "failed"),
+    ("newly unsupported", "passed", "unsupported"),
+    ("newly unsupported", "failed", "unsupported"),
+    ("newly unsupported", "known_failing", "unsupported"),
+    ("vanished", "passed", None),
+    ("vanished", "failed", None),
+    ("vanished", "unsupported", None),
+    ("still failing", "failed", "failed"),
+    ("still failing", "known_failing", "failed"),
+    ("still failing", "failed", "known_failing"),
+    ("fixed", "failed", "passed"),
+    ("fixed", "known_failing", "passed"),
+    ("fixed", "error", "passed"),
+    ("newly supported", "unsupported", "passed"),
+    ("new", None, "passed"),
+    ("new", None, "unsupported"),
+    ("new and failing", None, "failed"),
+]
+WORSE = {"newly failing", "newly unsupported", "vanished"}
+
+
+def report(target, *cases, **footer):
+    return Report(
+        header(targets=[target], requirements={"generate.a": RULE}), cases, FOOTER | footer
+    )
+
+
+def lines(status, target):
+    if status is None:
+        return []
+    return [case("t::a", status, exchange(), target=target, message="AssertionError: 2 != 3")]
+
+
+def compared(old, new, waived=lambda *_: "", **footer):
+    common = case("t::common", "passed")
+    return compare(
+        report("stock@0.32.0", *lines(old, "stock@0.32.0"), common),
+        report("stock@0.33.0", *lines(new, "stock@0.33.0"), common, **footer),
+        waived,
+    )
+
+
+def printed(comparison):
+    text = io.StringIO()
+    print_comparison(comparison, {"generate.a": RULE}, Console(file=text, width=120))
+    return text.getvalue()
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), STATUSES)
+def test_a_change_is_named_and_judged(kind, old, new):
+    comparison = compared(old, new)
+    assert [change.kind for change in comparison.changes if change.case["id"] == "t::a"] == [kind]
+    assert comparison.exit_code == (kind in WORSE or new == "error")
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), [row for row in STATUSES if row[0] in WORSE])
+def test_what_is_waived_is_told_and_no_fault(kind, old, new):
+    asked = []
+    comparison = compared(old, new, lambda *question: asked.append(question) or "we know")
+    assert asked == [(kind, "t::a", "stock@0.33.0", ["generate.a"])]
+    assert comparison.exit_code == (new == "error")
+    assert "waived: we know" in printed(comparison)
+
+
+def test_a_listed_failure_is_waived_by_its_entry():
+    listed = case("t::a", "known_failing", target="stock@0.33.0", message=KNOWN)
+    comparison = compare(report("a@1", case("t::a")), report("a@2", listed), lambda *_: "")
+    assert (comparison.changes[0].kind, comparison.exit_code) == ("newly failing", 0)
+    assert "It goes on." in printed(comparison)
+
+
+def test_a_broken_new_run_is_no_good_result():
+    comparison = compared("passed", "passed", problems=["lost: t::z."])
+    assert comparison.exit_code == 1
+    assert "lost: t::z." in printed(comparison)
+
+
+def test_what_is_worse_is_printed_with_rule_message_and_curl():
+    text = printed(compared("passed", "failed"))
+    for word in ("newly failing: t::a", "A node MUST answer.", "2 != 3", "curl -d '{}'"):
+        assert word in text
+    assert text.rstrip().endswith("it got worse")
+
+
+def test_the_last_sentence_counts_every_kind():
+    assert sentence(compared("failed", "passed")) == (
+        "tokenwire: stock@0.33.0 against stock@0.32.0: 1 fixed, 1 same: nothing got worse"
+    )
+
+
+def test_reports_that_cannot_be_compared_are_refused():
+    several = Report(header(targets=["stock@1", "stock@2"]), [case()], FOOTER)
+    with pytest.raises(ReportProblem, match="only a report of one target"):
+        compare(several, report("stock@2", case()), lambda *_: "")
+    with pytest.raises(ReportProblem, match="has no case to compare"):
+        compare(report("stock@1"), report("stock@2", case()), lambda *_: "")

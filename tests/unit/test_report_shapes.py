@@ -1,0 +1,108 @@
+"""Each difference of two shapes is named for what it is, the most breaking first."""
+
+import pytest
+
+from reports.record import Report
+from reports.shapes import moves, readers
+from tests.unit.report_lines import case, header
+
+OBJECT = {"(body)": ["object"]}
+# what moved: (old shape, new shape, (kind, what is told))
+MOVES = {
+    "added": ({}, {"b": ["integer"]}, ("added", "b was added (integer)")),
+    "added-null": ({}, {"b": ["null"]}, ("added", "b was added (null, always null)")),
+    "added-sometimes": (
+        {},
+        {"b": ["absent", "integer"]},
+        ("added", "b was added (absent or integer)"),
+    ),
+    "removed": ({"b": ["string"]}, {}, ("removed", "b was removed (string)")),
+    "retyped": ({"b": ["string"]}, {"b": ["integer"]}, ("retyped", "b was string, is integer")),
+    "nullable": (
+        {"b": ["integer"]},
+        {"b": ["integer", "null"]},
+        ("may be null now", "b may be null now"),
+    ),
+    "optional": (
+        {"b": ["integer"]},
+        {"b": ["absent", "integer"]},
+        ("may be absent now", "b may be absent now"),
+    ),
+    "new-word": (
+        {"b": ['"stop"']},
+        {"b": ['"abort"', '"stop"']},
+        ("new value", 'b has a new value: "abort"'),
+    ),
+    "word-gone": (
+        {"b": ['"abort"', '"stop"']},
+        {"b": ['"stop"']},
+        ("value gone", 'b was never "abort"'),
+    ),
+    "firmer": ({"b": ["integer", "null"]}, {"b": ["integer"]}, ("firmer", "b is never null now")),
+    "header": (
+        {"header x-request-id": ["string"]},
+        {},
+        ("removed", "header x-request-id was removed (string)"),
+    ),
+    "whole-object": (
+        {"b": ["object"], "b.c": ["integer"]},
+        {},
+        ("removed", "b was removed (object)"),
+    ),
+    "whole-object-added": (
+        {},
+        {"b": ["array"], "b[]": ["object"], "b[].c": ["null"]},
+        ("added", "b was added (array)"),
+    ),
+}
+
+
+def report(*shapes, route="POST /v1/x 200"):
+    cases = [case(f"t::{n}", shapes={route: OBJECT | shape}) for n, shape in enumerate(shapes)]
+    return Report(header(), cases, {})
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), MOVES.values(), ids=MOVES.keys())
+def test_a_difference_is_named(old, new, expected):
+    found = moves(report(old), report(new))
+    assert [(move.kind, f"{move.path} {move.told}") for move in found] == [expected]
+    assert str(found[0]).startswith("POST /v1/x 200: b") or "header" in str(found[0])
+
+
+def test_equal_shapes_have_no_difference():
+    assert moves(report({"a": ["null"]}), report({"a": ["null"]})) == []
+
+
+def test_cases_of_one_route_are_one_shape():
+    """A key that one case alone saw may be absent."""
+    found = moves(report({"a": ["integer"]}), report({"a": ["integer"]}, {}))
+    assert [move.told for move in found] == ["may be absent now"]
+
+
+def test_a_route_of_one_side_alone_says_nothing():
+    assert moves(report({}), report({"a": ["null"]}, route="POST /v1/y 200")) == []
+
+
+def test_the_most_breaking_comes_first():
+    old = {"a": ["string"], "b": ["integer"], "c": ["integer"]}
+    new = {"b": ["string"], "c": ["integer", "null"], "d": ["null"]}
+    kinds = [move.kind for move in moves(report(old), report(new))]
+    assert kinds == ["removed", "retyped", "may be null now", "added"]
+
+
+READERS = [
+    ({"a": ["null"]}, {"a": ["null"], "b": ["null"]}, True, False),
+    ({"a": ["null"]}, {}, True, True),
+    ({"a": ["null", "string"]}, {"a": ["string"]}, False, False),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "strict_breaks", "lenient_breaks"), READERS)
+def test_readers_are_told_apart(old, new, strict_breaks, lenient_breaks):
+    strict, lenient = readers(moves(report(old), report(new)))
+    assert ("may break" in strict, "may break" in lenient) == (strict_breaks, lenient_breaks)
+
+
+def test_a_difference_names_the_rules_that_saw_it():
+    found = moves(report({}), report({"b": ["null"]}))
+    assert found[0].rules == ("generate.a",)
