@@ -90,4 +90,4 @@ async def test_answer_of_an_older_node_is_accepted(wire, route):
     else:
         answer = (await wire.derender_completions(generate_responses=[body])).expect(200).json
         texts = [choice["text"] for choice in answer["choices"]]
-    assert (answer["id"], texts) == ("old", ["89"])
+    assert (answer["id"], texts) == (own_id("old"), ["89"])
