@@ -91,7 +91,9 @@ def test_each_role_has_a_server_of_its_own(server, tmp_path):
     routes = {("render", render.url), ("derender", render.url), ("generate", generate.url)}
     # The engine-free node is asked for what it has not, and compared with the one it renders for.
     assert asked >= routes | {("generate", render.url)}
-    assert f"judging render={render.url} generate={generate.url} derender={render.url}" in run.output
+    assert (
+        f"judging render={render.url} generate={generate.url} derender={render.url}" in run.output
+    )
 
 
 def test_two_runs_of_two_workers_share_a_server(server, tmp_path):

@@ -3,10 +3,12 @@
 import http.server
 import json
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from fixtures.__main__ import main
 from fixtures.addresses import AddressProblem, Said, addresses, look, role_of, shown
 from fixtures.case import Node
 from fixtures.nodes.hosts import ROOT
@@ -180,3 +182,16 @@ def test_what_does_not_go_with_url_is_refused(options, sentence):
     with pytest.raises(pytest.UsageError) as refused:
         from_command_line(config("http://127.0.0.1:9", **options))
     assert sentence in str(refused.value)
+
+
+def test_the_model_is_made_and_its_servers_command_lines_are_printed(capsys):
+    assert main(["model"]) == main(["model", "0.27.1"]) == 0
+    newest, newest_render, older, _ = capsys.readouterr().out.splitlines()
+    command, verb, folder, *words = newest.split()
+    assert (command, verb) == ("vllm", "serve") and (Path(folder) / "config.json").is_file()
+    assert " ".join(words).startswith(
+        "--served-model-name tiny --max-model-len 512 --dtype float32"
+    )
+    assert "--enable-scale-out" in words and "--enable-scale-out" not in older
+    assert newest_render.startswith(f"vllm launch render {folder} --served-model-name tiny")
+    assert main(["model", "0.99.0"]) == 1
