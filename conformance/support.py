@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
-from fixtures.case import Node
+from fixtures.case import Node, own_id
 from fixtures.models import tokenizer
 from fixtures.wire import Exchange, Wire
 
@@ -71,11 +71,14 @@ def since(node: Any, release: str) -> bool:
 # Bodies as a generate node sends them
 
 
-def response(*outputs: Sequence[int] | dict, request_id: str = "r-1", **fields: Any) -> dict:
-    """A full generate response; an output is its token ids or a whole choice without its index."""
+def response(*outputs: Sequence[int] | dict, request_id: str | None = None, **fields: Any) -> dict:
+    """A full generate response; an output is its token ids or a whole choice without its index.
+
+    Its request id is `own_id("r")`, if none is given.
+    """
     choices = [output if isinstance(output, dict) else {"token_ids": output} for output in outputs]
     return {
-        "request_id": request_id,
+        "request_id": request_id or own_id("r"),
         "choices": [
             {"index": index, "finish_reason": "length", **choice}
             for index, choice in enumerate(choices)
@@ -88,13 +91,13 @@ def chunk(
     token_ids: Sequence[int] | None,
     finish_reason: str | None = None,
     *,
-    request_id: str = "r-1",
+    request_id: str | None = None,
     index: int = 0,
     **choice: Any,
 ) -> dict:
-    """One streamed generate chunk with one choice."""
+    """One streamed generate chunk with one choice; its request id as in `response`."""
     entry = {"index": index, "token_ids": token_ids, "finish_reason": finish_reason, **choice}
-    return {"request_id": request_id, "choices": [entry]}
+    return {"request_id": request_id or own_id("r"), "choices": [entry]}
 
 
 def chunks(pieces: Sequence[Sequence[int]], finish_reason: str = "length") -> list[dict]:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from conformance.support import chunk, encode, response, since
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, capability, own_id, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("real"), Node("none", role="render")], indirect=True
@@ -103,7 +103,7 @@ async def test_chat_body_is_exact(wire, node):
     if since(node, "0.27.1"):
         tail["prompt_text"] = None
     assert body == {
-        "id": "r-1",
+        "id": own_id("r"),
         "object": "chat.completion",
         "model": "tiny",
         "choices": [choice],
@@ -130,7 +130,7 @@ async def test_completions_body_is_exact(wire, node):
         **choice_tail(node),
     }
     assert body == {
-        "id": "r-1",
+        "id": own_id("r"),
         "object": "text_completion",
         "model": "tiny",
         "choices": [choice],
@@ -156,7 +156,7 @@ async def test_streamed_chat_body_is_exact(wire, node):
     if since(node, "0.27.1"):
         tail["prompt_text"] = None
     assert part == {
-        "id": "r-1",
+        "id": own_id("r"),
         "object": "chat.completion.chunk",
         "model": "tiny",
         "choices": [choice],
@@ -180,7 +180,7 @@ async def test_streamed_completions_body_is_exact(wire, node):
         **chunk_choice_tail(node),
     }
     assert part == {
-        "id": "r-1",
+        "id": own_id("r"),
         "object": "text_completion",
         "model": "tiny",
         "choices": [choice],

@@ -7,7 +7,7 @@ completions response, or rewrites finish_reason.
 import pytest
 
 from conformance.support import encode, response
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, capability, own_id, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -30,12 +30,12 @@ async def test_chat_choices_keep_index_and_order(wire):
 async def test_completions_choices_are_numbered_through(wire):
     """Two prompts of two and one outputs: choices 0, 1, 2, and the first prompt's id."""
     bodies = [
-        response(encode("a"), encode("é"), request_id="first"),
-        response(encode("🦊"), request_id="second"),
+        response(encode("a"), encode("é"), request_id=own_id("first")),
+        response(encode("🦊"), request_id=own_id("second")),
     ]
     answer = (await wire.derender_completions(generate_responses=bodies)).expect(200).json
     found = [(choice["index"], choice["text"]) for choice in answer["choices"]]
-    assert (answer["id"], found) == ("first", [(0, "a"), (1, "é"), (2, "🦊")])
+    assert (answer["id"], found) == (own_id("first"), [(0, "a"), (1, "é"), (2, "🦊")])
 
 
 @requirement("derender.finish-reason.forwarded")

@@ -7,7 +7,7 @@ to derender.
 import pytest
 
 from conformance.support import response
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, capability, own_id, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [Node("real"), Node("none", role="render")], indirect=True
@@ -79,7 +79,7 @@ async def test_chat_body_without_a_response_is_refused(wire, name):
 async def test_answer_of_an_older_node_is_accepted(wire, route):
     """The least an older generate node sent: request_id, choices, and nulls."""
     body = {
-        "request_id": "old",
+        "request_id": own_id("old"),
         "choices": [{"index": 0, "logprobs": None, "finish_reason": "stop", "token_ids": [30, 31]}],
         "prompt_logprobs": None,
         "kv_transfer_params": None,
@@ -90,4 +90,4 @@ async def test_answer_of_an_older_node_is_accepted(wire, route):
     else:
         answer = (await wire.derender_completions(generate_responses=[body])).expect(200).json
         texts = [choice["text"] for choice in answer["choices"]]
-    assert (answer["id"], texts) == ("old", ["89"])
+    assert (answer["id"], texts) == (own_id("old"), ["89"])

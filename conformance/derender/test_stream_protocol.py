@@ -14,7 +14,7 @@ from conformance.support import (
     joined_text,
     partitions,
 )
-from fixtures.case import Node, capability, requirement
+from fixtures.case import Node, capability, own_id, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
@@ -109,7 +109,7 @@ async def test_finish_only_chunk_is_forwarded(wire, route, finish):
 )
 async def test_usage_chunk_is_forwarded(wire, route, sent, prompt):
     """Choices stay empty, the counts go through; the call's prompt_tokens come first."""
-    last = {"request_id": "r-1", "choices": [], "usage": COUNTS}
+    last = {"request_id": own_id("r"), "choices": [], "usage": COUNTS}
     fields = {} if sent is None else {"prompt_tokens": sent}
     answers = await derender_each(call(wire, route), [chunk(encode("a")), last], **fields)
     parts = [answer.json["chunk"] for answer in answers]
@@ -122,7 +122,7 @@ async def test_usage_chunk_is_forwarded(wire, route, sent, prompt):
 @capability("derender.chat.stream", "derender.completions.stream")
 async def test_leading_usage_chunk_does_not_use_up_the_role(wire):
     """The role comes with the first chunk that has a choice."""
-    lead = {"request_id": "r-1", "choices": [], "usage": COUNTS}
+    lead = {"request_id": own_id("r"), "choices": [], "usage": COUNTS}
     found = choices(await derender_each(wire.derender_chat, [lead, chunk(encode("a"))]))
     assert [choice["delta"]["role"] for choice in found] == ["assistant"]
 
@@ -133,7 +133,7 @@ async def test_leading_usage_chunk_does_not_use_up_the_role(wire):
 async def test_several_choices_in_a_chunk_are_refused(wire, route):
     """One state belongs to one choice: two at once are a 400, one of any index is taken."""
     one = chunk(encode("a"), index=1)
-    two = {"request_id": "r-1", "choices": [*one["choices"], *chunk(encode("b"))["choices"]]}
+    two = {"request_id": own_id("r"), "choices": [*one["choices"], *chunk(encode("b"))["choices"]]}
     taken = await call(wire, route)(stream=True, generate_chunk=one)
     assert [choice["index"] for choice in taken.expect(200).json["chunk"]["choices"]] == [1]
     (await call(wire, route)(stream=True, generate_chunk=two)).expect(400)

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.generate import GREEDY, joined
 from conformance.support import UNDISTURBED
-from fixtures.case import requirement
+from fixtures.case import own_id, requirement
 
 pytestmark = UNDISTURBED
 
@@ -113,7 +113,7 @@ async def test_equal_client_ids_do_not_mix_answers(wire):
     ]
     answers = await asyncio.gather(
         *(
-            wire.generate(token_ids=prompt, sampling_params=params, request_id="tokenwire-same")
+            wire.generate(token_ids=prompt, sampling_params=params, request_id=own_id("same"))
             for prompt in PROMPTS[:2]
         )
     )

@@ -7,7 +7,7 @@ generate nodes behind them.
 import pytest
 
 from conformance.support import WEATHER_TOOL, since, without
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, capabilities, own_id, requirement
 
 pytestmark = [
     pytest.mark.parametrize("node", [Node("none", role="render")], indirect=True),
@@ -40,7 +40,12 @@ async def test_completions_bodies_agree(wire, node, lease):
     """The same for a batch of completions prompts; from 0.32 on their ids are the caller's too."""
     full = await lease(Node("real"))
     await full.needs("render.completions")
-    request = {"prompt": ["hello", "日本"], "max_tokens": 16, "logprobs": 2, "request_id": "own"}
+    request = {
+        "prompt": ["hello", "日本"],
+        "max_tokens": 16,
+        "logprobs": 2,
+        "request_id": own_id("own"),
+    }
     here = (await wire.render_completions(request)).expect(200).json
     there = (await full.render_completions(request)).expect(200).json
     random = () if since(node, "0.32.0") else ("request_id",)

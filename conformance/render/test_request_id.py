@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, capabilities, own_id, requirement
 
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
@@ -16,7 +16,6 @@ pytestmark = [
 ]
 
 MESSAGES = [{"role": "user", "content": "hello"}]
-HEADER = {"X-Request-Id": "from-header"}
 
 
 @requirement("render.request-id.names-the-route")
@@ -38,28 +37,24 @@ async def test_completions_ids_are_fresh_and_prefixed(wire):
 
 @requirement("render.request-id.keeps-the-callers")
 @pytest.mark.parametrize(
-    ("fields", "headers", "own"),
-    [
-        ({"request_id": "from-body"}, {}, "from-body"),
-        ({}, HEADER, "from-header"),
-        ({"request_id": "from-body"}, HEADER, "from-header"),
-    ],
+    ("sources", "own"),
+    [(["body"], "from-body"), (["header"], "from-header"), (["body", "header"], "from-header")],
     ids=["body", "header", "header-before-body"],
 )
-async def test_the_callers_id_is_kept(wire, fields, headers, own):
+async def test_the_callers_id_is_kept(wire, sources, own):
     """The id is the route's prefix and the caller's id; the header comes before the body."""
+    fields = {"request_id": own_id("from-body")} if "body" in sources else {}
+    headers = {"X-Request-Id": own_id("from-header")} if "header" in sources else {}
     chat = await wire.render_chat(messages=MESSAGES, headers=headers, **fields)
     completions = await wire.render_completions(prompt="hello", headers=headers, **fields)
-    assert chat.expect(200).json["request_id"] == f"chatcmpl-{own}"
-    assert [item["request_id"] for item in completions.expect(200).json] == [f"cmpl-{own}"]
+    assert chat.expect(200).json["request_id"] == f"chatcmpl-{own_id(own)}"
+    assert [item["request_id"] for item in completions.expect(200).json] == [f"cmpl-{own_id(own)}"]
 
 
 @requirement("render.request-id.one-per-prompt")
 async def test_prompts_of_one_request_get_numbered_ids(wire):
     """Several prompts: the id and the prompt's number, so that an abort ends one of them."""
-    answer = await wire.render_completions(prompt=["hello", "fox", "dog"], request_id="own")
-    assert [item["request_id"] for item in answer.expect(200).json] == [
-        "cmpl-own-0",
-        "cmpl-own-1",
-        "cmpl-own-2",
-    ]
+    own = own_id("own")
+    answer = await wire.render_completions(prompt=["hello", "fox", "dog"], request_id=own)
+    ids = [item["request_id"] for item in answer.expect(200).json]
+    assert ids == [f"cmpl-{own}-0", f"cmpl-{own}-1", f"cmpl-{own}-2"]

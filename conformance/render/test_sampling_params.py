@@ -6,7 +6,7 @@ private switches.
 
 import pytest
 
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, capabilities, own_id, requirement
 
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
@@ -102,10 +102,10 @@ async def test_fields_outside_sampling_are_carried(wire, route):
     """Model, cache salt and priority stand beside the sampling parameters, unchanged; no salt is
     null or left out.
     """
-    rendered = await render(wire, route, max_tokens=7, cache_salt="salt-é", priority=3)
+    rendered = await render(wire, route, max_tokens=7, cache_salt=own_id("salt-é"), priority=3)
     plain = await render(wire, route, max_tokens=7)
     names = ("model", "cache_salt", "priority")
     assert [[body.get(name) for name in names] for body in (rendered, plain)] == [
-        ["tiny", "salt-é", 3],
+        ["tiny", own_id("salt-é"), 3],
         ["tiny", None, 0],
     ]

@@ -16,13 +16,14 @@ from conformance.upgrade.rolling import ends
 from fixtures.case import Node
 from fixtures.expectation import ROLES, Rule, expected
 from fixtures.mix import BREAKS, Seen, Stopped, answered
+from fixtures.node_wire import NodeWire
 from fixtures.nodes.lease import Lease
 from fixtures.nodes.pool import NodeProblem
 from fixtures.nodes.spec import NodeSpec
 from fixtures.outcome import CaseRecord
-from fixtures.plugin import EXPECTED, POOL, SETTINGS, NodeWire
 from fixtures.releases import catalogue
 from fixtures.settings import Settings
+from fixtures.stash import EXPECTED, POOL, SETTINGS
 from fixtures.wire import Exchange, WireError
 
 

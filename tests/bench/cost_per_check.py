@@ -15,11 +15,12 @@ from pathlib import Path
 import httpx
 
 from fixtures import verdict
+from fixtures.node_wire import NodeWire
 from fixtures.nodes.lease import Lease
 from fixtures.nodes.pool import Pool
 from fixtures.nodes.spec import NodeSpec
 from fixtures.outcome import CaseRecord
-from fixtures.plugin import NodeWire, case_line
+from fixtures.plugin import case_line
 from fixtures.releases import catalogue
 from fixtures.run import say
 

@@ -10,32 +10,6 @@ from tests.live.releases import MESSAGES, PROMPT, wire_of
 
 GREEDY = {"max_tokens": 16, "temperature": 0.0, "ignore_eos": True}
 
-# What is probed -> the catalogue's name of it. None: no release has it. "": each one has it.
-PROBED = {
-    "generate": "generate",
-    "generate-stream": "generate-stream",
-    "render.chat": "render",
-    "render.completions": "render",
-    "render.messages": "messages-render",
-    "render.responses": "responses-render",
-    "derender.chat": "derender",
-    "derender.completions": "derender",
-    "derender.chat.stream": "derender-stream",
-    "derender.completions.stream": "derender-stream",
-    "derender.chat.stream.logprobs": "derender-stream-logprobs",
-    "derender.completions.stream.logprobs": "derender-stream-logprobs",
-    "output-mode.text": "output-mode-text",
-    "output-mode.derender": "output-mode-derender",
-    "output-mode.derender.stream": None,
-    "abort-route": "abort-route",
-    "coupled.chat": "",
-    "coupled.completions": "",
-    "integer-logprobs": "integer-logprobs",
-    "reasoning-ended": "reasoning-ended",
-    "stop-reason": "stop-reason",
-    "parse-context": "parse-context",
-    "return-token-ids": "return-token-ids",
-}
 NOT_ON_A_RENDER_NODE = (
     "generate",
     "output-mode",
@@ -45,6 +19,8 @@ NOT_ON_A_RENDER_NODE = (
     "stop",
     "parse",
     "return",
+    "parallel",
+    "prompt",
 )
 
 # Greedy tokens of the releases run so far; every release must give the same.
@@ -99,7 +75,7 @@ async def test_a_chat_is_rendered_and_derendered(hold, release, engine, implemen
 async def test_what_a_node_can_is_what_the_catalogue_says(hold, release, engine):
     wire = wire_of(hold(engine))
     found, expected = {}, {}
-    for name, known_as in PROBED.items():
+    for name, known_as in capabilities.CATALOGUED.items():
         found[name], _ = await capabilities.probe(name, wire)
         expected[name] = known_as == "" or (known_as is not None and release.can(known_as))
         if engine == "none" and name.startswith(NOT_ON_A_RENDER_NODE):

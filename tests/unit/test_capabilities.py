@@ -6,7 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from fixtures.capabilities import CAPABILITIES, probe
+from fixtures.capabilities import CAPABILITIES, CATALOGUED, contradiction, probe
+from fixtures.nodes.spec import NodeSpec
+from fixtures.releases import catalogue
 from fixtures.wire import NodeUnreachable, Wire
 
 ABSENT_ROUTE = [
@@ -160,3 +162,49 @@ async def test_an_unknown_name_and_a_dead_node_are_errors():
             await probe("telepathy", wire)
         with pytest.raises(NodeUnreachable):
             await probe("generate", wire)
+
+
+def spec(implementation: str, release: str, engine: str = "cpu", **fields) -> NodeSpec:
+    return NodeSpec(release, implementation, engine, **fields)
+
+
+def test_the_catalogue_of_releases_speaks_of_every_probe():
+    assert CATALOGUED.keys() == CAPABILITIES.keys()
+    assert set(CATALOGUED.values()) - {None, ""} <= catalogue.load().capabilities.keys()
+
+
+@pytest.mark.parametrize(
+    ("node", "name", "present", "wrong"),
+    [
+        (spec("stock", "0.33.0"), "abort-route", True, False),
+        (spec("stock", "0.33.0"), "abort-route", False, True),
+        (spec("stock", "0.31.0"), "abort-route", False, False),
+        (spec("stock", "0.31.0"), "abort-route", True, True),
+        (spec("stock", "0.33.0", "cuda"), "abort-route", False, True),
+        (spec("stock", "0.33.0"), "output-mode.derender.stream", True, True),
+        (spec("stock", "0.20.2"), "coupled.chat", False, True),
+        # The reference and a server that was started elsewhere may have more.
+        (spec("reference", "0.33.0"), "abort-route", False, True),
+        (spec("reference", "0.31.0"), "abort-route", True, False),
+        (spec("stock", "0.33.0", "given"), "abort-route", False, True),
+        (spec("stock", "0.31.0", "given"), "abort-route", True, False),
+        # What a flag, the environment or the role may explain is no contradiction.
+        (spec("stock", "0.33.0", flags=("--tokens-only",)), "render.chat", False, False),
+        (spec("stock", "0.33.0", env=(("A", "b"),)), "abort-route", False, False),
+        (spec("stock", "0.33.0", "none", role="render"), "abort-route", False, False),
+        (spec("stock", "0.33.0", "given", role="render"), "abort-route", False, False),
+        (spec("stock", "0.33.0", "scripted"), "abort-route", False, False),
+        # Nothing is known of these.
+        (spec("rust", "0.33.0"), "abort-route", False, False),
+        (spec("mine:install", "0.33.0"), "abort-route", False, False),
+        (spec("stock", "0.99.0"), "abort-route", False, False),
+        (spec("stock", "0.33.0"), "telepathy", False, False),
+    ],
+)
+def test_a_probe_may_contradict_the_catalogue_of_releases(node, name, present, wrong):
+    sentence = contradiction(name, present, node)
+    assert bool(sentence) is wrong
+    if wrong:
+        found, said = ("has", "has not") if present else ("has not", "has")
+        assert sentence.startswith(f"the probe says that {node.target} {found} {name}, and the cat")
+        assert f" that it {said} " in sentence

@@ -4,7 +4,7 @@ import pytest
 
 from fixtures.catalogue import CatalogueError
 from fixtures.expectation import Uncovered, expected, load_expectations, unmatched
-from fixtures.plugin import UPGRADE
+from fixtures.settings import UPGRADE
 
 RULE = """
 [{name}]
