@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports import catalogue as protocol
+from reports import compare as comparing
 from reports import findings as faults
 from reports.grid import print_grids
+from reports.known import read_list
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -42,10 +44,18 @@ def findings(arguments: argparse.Namespace) -> int:
     """The known faults of all files as one document."""
     names = " ".join(file.name for file in arguments.files)
     reports = [read(file) for file in arguments.files]
-    lines = faults.listed_lines(arguments.known_failing)
+    lines = faults.listed_lines(read_list(arguments.known_failing))
     for line in faults.document(reports, f"python -m reports findings {names}", lines):
         print(line)
     return 0
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Two reports side by side; exit code 1 where the new one is worse and it is not waived."""
+    new = read(arguments.new)
+    comparison = comparing.compare(read(arguments.old), new, read_list(arguments.known_failing))
+    comparing.print_comparison(comparison, new.header["requirements"])
+    return comparison.exit_code
 
 
 def grid(arguments: argparse.Namespace) -> int:
@@ -66,7 +76,25 @@ class Command:
     arguments: dict[str, dict]
 
 
+LIST = {
+    "--known-failing": {
+        "type": Path,
+        "metavar": "LIST",
+        "default": SUITE / "known_failing.toml",
+        "help": "the list that the run was judged with; default: this checkout's",
+    }
+}
+
 COMMANDS = {
+    "compare": Command(
+        compare,
+        "say what changed from one report to another; exit code 1 for what got worse",
+        {
+            "old": {"type": Path, "metavar": "OLD"},
+            "new": {"type": Path, "metavar": "NEW"},
+            **LIST,
+        },
+    ),
     "validate": Command(
         validate,
         "say whether each file is a whole report",
@@ -90,12 +118,7 @@ COMMANDS = {
         "print the known faults of reports as a document for who maintains the server",
         {
             "files": {"nargs": "+", "type": Path, "metavar": "FILE"},
-            "--known-failing": {
-                "type": Path,
-                "metavar": "LIST",
-                "default": SUITE / "known_failing.toml",
-                "help": "the list that the run was judged with; default: this checkout's",
-            },
+            **LIST,
         },
     ),
     "grid": Command(

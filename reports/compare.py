@@ -5,14 +5,17 @@ with itself by its id. Worse is what held, or could at least be judged, and does
 denominator is no better result.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
+from reports import known
 from reports.check import ReportProblem
+from reports.known import KnownFailing
 from reports.record import Report
+from reports.shapes import Move, moves, readers
 from reports.summary import case_lines, cut, print_lines
 
 FAILS = frozenset({"failed", "known_failing", "not_judged", "error"})
@@ -37,11 +40,14 @@ KINDS = (
     NEW,
     SAME,
 )
-WORSE = frozenset(KINDS[:3])
 STYLES = {NEWLY_FAILING: "bold red", NEWLY_UNSUPPORTED: "red", VANISHED: "red", FIXED: "green"}
 
-# (kind, case id, target, its requirements) -> why it is accepted, or nothing.
-Waiver = Callable[[str, str, str, Sequence[str]], str]
+# What an entry of the list of known failures has to accept for a change to be waived.
+ACCEPTS = {
+    NEWLY_FAILING: known.FAILING,
+    NEWLY_UNSUPPORTED: known.UNSUPPORTED,
+    VANISHED: known.VANISHED,
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Change:
     @property
     def is_worse(self) -> bool:
         """Whether it speaks against the new side."""
-        return self.kind in WORSE and not self.waived
+        return self.kind in ACCEPTS and not self.waived
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,7 @@ class Comparison:
     new: str
     changes: tuple[Change, ...]
     problems: tuple[str, ...]
+    moves: tuple[Move, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -83,32 +90,52 @@ class Comparison:
         return [change for change in self.changes if change.kind == kind]
 
 
-def compare(old: Report, new: Report, waived: Waiver) -> Comparison:
-    """Compare every case by its id.
+def compare(old: Report, new: Report, entries: Sequence[KnownFailing]) -> Comparison:
+    """Compare every case by its id; `entries` waive what they accept.
 
-    Raises ReportProblem where one of the reports is of several targets, or neither has a case.
+    Raises ReportProblem where one of the reports is of several targets, or has no case.
     """
     targets = [_target(report) for report in (old, new)]
     before = {case["id"]: case for case in old.cases}
     after = {case["id"]: case for case in new.cases}
     if not before or not after:
         raise ReportProblem(f"{targets[bool(before)]}: the report has no case to compare.")
-    changes = []
+    entries = [entry for entry in entries if entry.covers(targets[1])]
+    changes, used = [], set()
     for id in [*after, *(id for id in before if id not in after)]:
         here, there = before.get(id), after.get(id)
         kind = _kind(here and here["status"], there and there["status"])
         why = ""
-        if kind in WORSE:
-            # What the list of known failures covers is known failing already.
-            if there and there["status"] == "known_failing":
-                why = there["message"].partition("\n")[0]
-            else:
-                why = waived(kind, id, targets[1], (there or here)["requirements"])
+        # The run itself judged by the list already, or by what later releases hold.
+        if kind == NEWLY_FAILING and there["status"] == "known_failing":
+            why = there["message"].partition("\n")[0]
+        elif entry := _waiver(kind, id, targets[1], (there or here)["requirements"], entries):
+            used.add(entry)
+            why = f"{entry.reason} ({entry.reference})"
         changes.append(Change(kind, here, there, why))
     problems = [*new.footer["problems"]]
     if broken := sum(case["status"] == "error" for case in new.cases):
         problems.append(f"{broken} case{'s' * (broken > 1)} of {targets[1]} ended as error.")
-    return Comparison(*targets, tuple(changes), tuple(problems))
+    problems += [
+        f"the list accepts that {entry.cases} is {entry.accepts} on {entry.target}, but none of it "
+        f"became so: mend or remove the entry."
+        for entry in entries
+        if entry.accepts != known.FAILING and entry not in used
+    ]
+    return Comparison(*targets, tuple(changes), tuple(problems), tuple(moves(old, new)))
+
+
+def _waiver(
+    kind: str, id: str, target: str, rules: Sequence[str], entries: Sequence[KnownFailing]
+) -> KnownFailing | None:
+    return next(
+        (
+            entry
+            for entry in entries
+            if entry.accepts == ACCEPTS.get(kind) and entry.matches(target, id, rules)
+        ),
+        None,
+    )
 
 
 def _target(report: Report) -> str:
@@ -147,6 +174,10 @@ def print_comparison(
     for kind in KINDS[:-1]:
         for line in _in_short(comparison, kind):
             print_lines(console, [line])
+    if comparison.moves:
+        print_lines(console, [Text(), Text("the wire's shape", "bold")])
+        print_lines(console, (Text(cut(f"  {move}")) for move in comparison.moves))
+        print_lines(console, (Text(f"  {line}") for line in readers(comparison.moves)))
     print_lines(
         console, (Text(f"problem: {problem}", "bold red") for problem in comparison.problems)
     )

@@ -6,14 +6,12 @@ one that a script does not decide, and short.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from packaging.version import Version
 
-from reports.check import ReportProblem
+from reports.known import KnownFailing
 from reports.record import Report
 
 KNOWN = re.compile(r"known failing since (?P<since>\S+): (?P<reason>.*) \((?P<reference>[^()]*)\)")
@@ -77,21 +75,11 @@ def findings(reports: Sequence[Report]) -> list[Finding]:
     return sorted(found.values(), key=order)
 
 
-def listed_lines(file: Path) -> dict[tuple[str, str], tuple[str, str]]:
+def listed_lines(entries: Iterable[KnownFailing]) -> dict[tuple[str, str], tuple[str, str]]:
     """(reason, reference) to the shell lines that show it and a regular expression of their output,
-    for the entries of the list of known failures that have them.
-
-    Raises ReportProblem when the list cannot be read.
+    for the entries that have them.
     """
-    try:
-        entries = tomllib.loads(file.read_text(encoding="utf-8")).get("known_failing", [])
-    except (OSError, ValueError) as problem:
-        raise ReportProblem(f"{file} cannot be read: {problem}.") from None
-    return {
-        (entry["reason"], entry["reference"]): (entry["curl"].strip(), entry["shows"])
-        for entry in entries
-        if "curl" in entry
-    }
+    return {(e.reason, e.reference): (e.curl.strip(), e.shows) for e in entries if e.curl}
 
 
 def document(

@@ -1,6 +1,6 @@
 """How the wire's shape moved between two reports, in words: what each kind of reader would meet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reports.record import Report
@@ -56,7 +56,7 @@ def moves(old: Report, new: Report) -> list[Move]:
     return sorted(found, key=lambda move: (KINDS.index(move.kind), move.route, move.path))
 
 
-def readers(found: list[Move]) -> tuple[str, str]:
+def readers(found: Sequence[Move]) -> tuple[str, str]:
     """One sentence each for a client that refuses unknown keys, and for one that skips them."""
 
     def said(who: str, breaking: frozenset) -> str:

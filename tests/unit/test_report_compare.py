@@ -1,12 +1,14 @@
 """Two hand-made reports with one difference of each kind: each is named, and the exit code is right."""
 
+import datetime
 import io
 
 import pytest
 from rich.console import Console
 
 from reports.check import ReportProblem
-from reports.compare import compare, print_comparison, sentence
+from reports.compare import ACCEPTS, compare, print_comparison, sentence
+from reports.known import KnownFailing
 from reports.record import Report
 from tests.unit.report_lines import RULE, case, exchange, header
 
@@ -38,7 +40,6 @@ STATUSES = [
     ("new", None, "unsupported"),
     ("new and failing", None, "failed"),
 ]
-WORSE = {"newly failing", "newly unsupported", "vanished"}
 
 
 def report(target, *cases, **footer):
@@ -53,12 +54,25 @@ def lines(status, target):
     return [case("t::a", status, exchange(), target=target, message="AssertionError: 2 != 3")]
 
 
-def compared(old, new, waived=lambda *_: "", **footer):
+def entry(**changes):
+    fields = {
+        "target": "stock@0.33.0",
+        "requirement": "generate.a",
+        "cases": "t::a",
+        "reason": "we know",
+        "reference": "vllm-project/vllm#2",
+        "since": "0.33.0",
+        "review_by": datetime.date(2027, 3, 1),
+    }
+    return KnownFailing(**fields | changes)
+
+
+def compared(old, new, *entries, **footer):
     common = case("t::common", "passed")
     return compare(
         report("stock@0.32.0", *lines(old, "stock@0.32.0"), common),
         report("stock@0.33.0", *lines(new, "stock@0.33.0"), common, **footer),
-        waived,
+        entries,
     )
 
 
@@ -72,21 +86,39 @@ def printed(comparison):
 def test_a_change_is_named_and_judged(kind, old, new):
     comparison = compared(old, new)
     assert [change.kind for change in comparison.changes if change.case["id"] == "t::a"] == [kind]
-    assert comparison.exit_code == (kind in WORSE or new == "error")
+    assert comparison.exit_code == (kind in ACCEPTS or new == "error")
 
 
-@pytest.mark.parametrize(("kind", "old", "new"), [row for row in STATUSES if row[0] in WORSE])
-def test_what_is_waived_is_told_and_no_fault(kind, old, new):
-    asked = []
-    comparison = compared(old, new, lambda *question: asked.append(question) or "we know")
-    assert asked == [(kind, "t::a", "stock@0.33.0", ["generate.a"])]
+@pytest.mark.parametrize(("kind", "old", "new"), [row for row in STATUSES if row[0] in ACCEPTS])
+def test_what_is_accepted_is_told_and_no_fault(kind, old, new):
+    comparison = compared(old, new, entry(accepts=ACCEPTS[kind]))
     assert comparison.exit_code == (new == "error")
-    assert "waived: we know" in printed(comparison)
+    assert "waived: we know (vllm-project/vllm#2)" in printed(comparison)
+
+
+OTHERS = [
+    {"accepts": "failing"},
+    {"accepts": "vanished", "target": "stock@0.32.0"},
+    {"accepts": "vanished", "target": "reference@0.33.0"},
+    {"accepts": "vanished", "cases": "t::b"},
+    {"accepts": "vanished", "requirement": "generate.b"},
+]
+
+
+@pytest.mark.parametrize("changes", OTHERS)
+def test_an_entry_of_something_else_accepts_nothing(changes):
+    assert compared("passed", None, entry(**changes)).exit_code == 1
+
+
+def test_an_entry_that_accepts_what_did_not_happen_is_stale():
+    comparison = compared("passed", "passed", entry(accepts="vanished"))
+    assert comparison.exit_code == 1
+    assert "but none of it became so" in comparison.problems[0]
 
 
 def test_a_listed_failure_is_waived_by_its_entry():
     listed = case("t::a", "known_failing", target="stock@0.33.0", message=KNOWN)
-    comparison = compare(report("a@1", case("t::a")), report("a@2", listed), lambda *_: "")
+    comparison = compare(report("a@1", case("t::a")), report("a@2", listed), ())
     assert (comparison.changes[0].kind, comparison.exit_code) == ("newly failing", 0)
     assert "It goes on." in printed(comparison)
 
@@ -113,6 +145,6 @@ def test_the_last_sentence_counts_every_kind():
 def test_reports_that_cannot_be_compared_are_refused():
     several = Report(header(targets=["stock@1", "stock@2"]), [case()], FOOTER)
     with pytest.raises(ReportProblem, match="only a report of one target"):
-        compare(several, report("stock@2", case()), lambda *_: "")
+        compare(several, report("stock@2", case()), ())
     with pytest.raises(ReportProblem, match="has no case to compare"):
-        compare(report("stock@1"), report("stock@2", case()), lambda *_: "")
+        compare(report("stock@1"), report("stock@2", case()), ())
