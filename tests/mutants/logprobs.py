@@ -307,3 +307,15 @@ def further_list(app) -> None:
             choice["logprobs"]["sampled"] = None
 
     answers(app, GENERATE, each_choice(change))
+
+
+def sampled_lost_beside_the_prompts(app) -> None:
+    """An answer with prompt_logprobs has no logprobs of its sampled tokens."""
+
+    def change(body: dict) -> dict:
+        if body.get("prompt_logprobs"):
+            for choice in body["choices"]:
+                choice["logprobs"] = None
+        return body
+
+    answers(app, GENERATE, change)
