@@ -12,10 +12,10 @@ from fixtures.case import Node, requirement
 from impl.teacher_logprobs import RefusedError, TeacherLogprobsError, teacher_logprobs
 
 PROMPT, COMPLETION = [20, 71, 9], [40, 30]
-# node: (status, a word of the server's own)
+# name: (node, status, a word of the error; vllm-rs has no words for a route that is not there)
 CLOSED = {
     "switched-off": (Node("scripted", "--no-enable-scale-out"), 403, "--enable-scale-out"),
-    "render-node": (Node("none", role="render"), 404, "Not Found"),
+    "render-node": (Node("none", role="render"), 404, "404"),
 }
 
 

@@ -57,7 +57,7 @@ async def test_state_has_every_id_and_the_chunk_lengths(wire):
     ]  # fmt: skip
 
 
-@requirement("derender.parser.stream-state")
+@requirement("derender.parser.stream-logprob-context")
 @capability("derender.chat.stream")
 @capability("integer-logprobs")
 async def test_context_of_logprobs_stays_at_four_ids(wire, node):

@@ -77,6 +77,7 @@ async def test_stream_without_usage_has_no_metrics(wire):
 
 
 @requirement("generate.metrics.none-for-several-choices")
+@capability("parallel-sampling")
 async def test_several_choices_have_no_counts(wire):
     """With n=2 the value is null, in a stream absent, where one choice has them."""
     checked((await wire.generate(SENT)).expect(200).json["metrics"])

@@ -1,18 +1,6 @@
 """Lies of generate about scores of chosen prompt ids, detokenizing, and a route that is closed."""
 
-from tests.mutants.tools import GENERATE, asked, install_reference, replace, requests
-
-
-def scores_transposed(app) -> None:
-    """prompt_token_id_logprobs have a row an id and a column a position."""
-    from impl.serving_tokens import ServingTokens
-
-    def fields(honest, handler, request, final_res, *others):
-        if final_res.prompt_token_id_logprobs is not None:
-            final_res.prompt_token_id_logprobs = final_res.prompt_token_id_logprobs.T.copy()
-        return honest(handler, request, final_res, *others)
-
-    replace(app, ServingTokens, _build_response_fields=fields)
+from tests.mutants.tools import GENERATE, asked, install_reference, requests
 
 
 def scores_not_made(app) -> None:
