@@ -20,7 +20,7 @@ DRAFTS = {
 }
 FLAGS = (
     *("--speculative-config", json.dumps(DRAFTS, separators=(",", ":"))),
-    *("--per-request-spec-decode-metrics", "detailed"),
+    "--per-request-spec-decode-metrics=detailed",
 )
 pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(Node("real", *FLAGS), id="real-ngram")], indirect=True
