@@ -7,6 +7,7 @@ from tests.mutants.tools import (
     answers,
     derendered,
     each_choice,
+    replace,
     requests,
 )
 
@@ -104,3 +105,9 @@ def derender_mode_lets_every_call_through(app) -> None:
         return body
 
     requests(app, GENERATE, change)
+
+
+def prompt_unseen(app) -> None:
+    """No parser sees the prompt's ids, wherever they come from."""
+    parser = app.state.serving_tokens.online_derenderer.parser
+    replace(app, parser, set_prompt_token_ids=lambda honest, own, prompt_token_ids: None)
