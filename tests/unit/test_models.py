@@ -10,10 +10,10 @@ import pytest
 from jinja2.ext import Extension
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from safetensors import safe_open
-from tokenizers import pre_tokenizers
+from tokenizers import Tokenizer, pre_tokenizers
 
 from fixtures import models
-from fixtures.models import ensure, recipes, tokenizer, vocabulary, weights
+from fixtures.models import ensure, recipes, render_only, tokenizer, vocabulary, weights
 
 # Change these only with the recipe, and know that every recorded exchange changes with them.
 DIGESTS = {
@@ -37,6 +37,20 @@ DIGESTS = {
         "adapter_config.json": ("c0a3d2e8886eabd6d3105600bbede9cfcd45fc08eb24318f35777651b52e1e15"),
         "adapter_model.safetensors": (
             "8d144946310f7b9cab0ee0b9c1abb8e467bbe85f1f323ba41aa8a0072df22a84"
+        ),
+    },
+    "metaspace": {
+        "config.json": ("9f79604c5beb69cfc6cca934ce844507681f56497d949fda9338e937ff9a02b6"),
+        "tokenizer.json": ("627660a402b9054d8b644258f3cea4449c2b710c0ea95697dc12c8990362871f"),
+        "tokenizer_config.json": (
+            "8215cc32205ca9a6512f0b90523d41212591c941a30c2b952ef8c45067172902"
+        ),
+    },
+    "harmony": {
+        "config.json": ("1890f14a480384123302f29c821b214cc8d52f611ac4705048260826e022d8a9"),
+        "tokenizer.json": ("c932ce9f8de584326de275e5b1e997e2821872429b89a864eef8171211c6751c"),
+        "tokenizer_config.json": (
+            "69410296def3d918c1125824b358e4befd8b8354a98d5a85a5c643428044164d"
         ),
     },
 }
@@ -86,7 +100,7 @@ def test_many_may_ask_at_once(cache):
 
 
 def test_an_unknown_model_names_the_known_ones():
-    with pytest.raises(KeyError, match="tiny, tiny-moe, tiny-lora"):
+    with pytest.raises(KeyError, match="tiny, tiny-moe, tiny-lora, metaspace, harmony"):
         ensure("large")
 
 
@@ -253,3 +267,17 @@ def test_the_template_renders_tools_calls_and_their_answers():
         "<|im_start|>user\n<tool_response>\nx\n</tool_response>\n"
         "<tool_response>\ny\n</tool_response><|im_end|>\n"
     )
+
+
+def test_the_metaspace_decoder_drops_the_first_space():
+    made = Tokenizer.from_file(str(ensure("metaspace") / "tokenizer.json"))
+    hello, world = (made.token_to_id(piece) for piece in ("▁hello", "▁world"))
+    assert made.decode([hello, world]) == "hello world"
+    assert made.decode([world]) == "world"
+
+
+def test_harmonys_special_tokens_have_o200ks_ids():
+    made = Tokenizer.from_file(str(ensure("harmony") / "tokenizer.json"))
+    for token, number in render_only.HARMONY_SPECIAL.items():
+        assert made.token_to_id(token) == number
+    assert made.encode("!<|channel|>é").ids == [0, 200005, 127, 102]

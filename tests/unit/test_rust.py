@@ -73,6 +73,12 @@ def test_only_the_render_binary_binds_its_port_itself(implementation, role, itse
         ),
         (UNEXPECTED, [], ""),
         ("RuntimeError: Engine core initialization failed.", ["--tokens-only"], ""),
+        (
+            "host.py: error: unrecognized arguments: --new-metrics=all --other",
+            ["--new-metrics=all", "--other"],
+            "unrecognized arguments: --new-metrics=all --other",
+        ),
+        ("host.py: error: unrecognized arguments: --scale-out", ["--new-metrics=all"], ""),
     ],
 )
 def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
