@@ -253,3 +253,8 @@ def test_the_template_renders_tools_calls_and_their_answers():
         "<|im_start|>user\n<tool_response>\nx\n</tool_response>\n"
         "<tool_response>\ny\n</tool_response><|im_end|>\n"
     )
+
+
+def test_a_command_line_word_may_name_a_models_folder():
+    assert models.placed("name={tiny-lora}") == f"name={ensure('tiny-lora')}"
+    assert models.placed('{"tiny": {}}') == '{"tiny": {}}'
