@@ -47,7 +47,7 @@ async def test_the_prefix_cache_is_each_models_own(wire, first):
     assert other != alone
 
 
-@requirement("lora.answer.own-weights")
+@requirement("lora.isolation.prefix-cache")
 async def test_one_after_another(wire):
     """Base, adapter and both again: each answer is the same before and after."""
     before = await generated(wire, BASE, PROMPT)
