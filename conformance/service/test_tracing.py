@@ -78,8 +78,12 @@ async def test_trace_headers_reach_the_engine(wire, engine, stream):
     """traceparent and tracestate as they were sent; without them none."""
     _, _, headers = parents()
     headers = {**headers, "tracestate": "tokenwire=7"}
-    script = await engine.script([output(token_ids=[40, 41], finish_reason="length")])
     body = {"token_ids": PROMPT, "sampling_params": PARAMS, "stream": stream}
-    (await wire.post(GENERATE, body, script=script, headers=headers)).expect(200)
-    (call,) = [call for call in await engine.calls(script) if call["event"] == "generate"]
-    assert call["trace_headers"] == headers
+    steps = [output(token_ids=[40, 41], finish_reason="length")]
+    found = []
+    for sent in (headers, {}):
+        script = await engine.script(steps)
+        (await wire.post(GENERATE, body, script=script, headers=sent)).expect(200)
+        calls = [call for call in await engine.calls(script) if call["event"] == "generate"]
+        found += [call["trace_headers"] or {} for call in calls]
+    assert found == [headers, {}]
