@@ -10,7 +10,6 @@ import pytest
 
 from fixtures.case import Node, requirement
 from fixtures.collector import NODE_VARIABLES, Collector
-from fixtures.nodes.script import output
 
 PROMPT = list(range(20, 31))
 PARAMS = {"max_tokens": 7, "temperature": 0.0, "ignore_eos": True}
@@ -69,21 +68,3 @@ async def test_two_requests_do_not_share_a_trace(traced, collector):
     assert [[span.parent_id for span in spans] for spans in found] == [
         [parent] for _, parent, _ in callers
     ]
-
-
-@pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
-@requirement("service.tracing.headers-reach-the-engine")
-@FULL_OR_STREAM
-async def test_trace_headers_reach_the_engine(wire, engine, stream):
-    """traceparent and tracestate as they were sent; without them none."""
-    _, _, headers = parents()
-    headers = {**headers, "tracestate": "tokenwire=7"}
-    body = {"token_ids": PROMPT, "sampling_params": PARAMS, "stream": stream}
-    steps = [output(token_ids=[40, 41], finish_reason="length")]
-    found = []
-    for sent in (headers, {}):
-        script = await engine.script(steps)
-        (await wire.post(GENERATE, body, script=script, headers=sent)).expect(200)
-        calls = [call for call in await engine.calls(script) if call["event"] == "generate"]
-        found += [call["trace_headers"] or {} for call in calls]
-    assert found == [headers, {}]
