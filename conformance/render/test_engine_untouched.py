@@ -60,5 +60,5 @@ async def test_messages_and_responses_make_no_engine_call(wire, engine, name):
     if name == "messages":
         body = {"messages": CHAT["messages"], "max_tokens": 4}
     script = await engine.script([output(token_ids=[20], finish_reason="stop")])
-    (await wire.post(path, body, script=script)).expect(200)
+    assert (await wire.post(path, body, script=script)).expect(200).json["token_ids"]
     assert await engine.calls(script) == []
