@@ -47,10 +47,16 @@ def with_keys(body: dict, path: list) -> dict:
 
 
 async def answered(wire, path: str, body: dict) -> list[dict]:
-    """The whole answer but for ids and clock: one body, the requests of a list, or the chunks."""
+    """The whole answer but for ids and clock: one body, or the requests of a list; of a stream
+    what its chunks add up to, because a busy machine puts several tokens into one.
+    """
     answer = (await wire.post(path, body)).expect(200)
-    found = answer.chunks if answer.is_event_stream else answer.json
-    found = found if isinstance(found, list) else [found]
+    if answer.is_event_stream:
+        choices = [choice for chunk in answer.chunks for choice in chunk["choices"]]
+        tokens = [token for choice in choices for token in choice["token_ids"]]
+        finish, usage = choices[-1]["finish_reason"], answer.chunks[-1].get("usage")
+        return [{"token_ids": tokens, "finish_reason": finish, "usage": usage}]
+    found = answer.json if isinstance(answer.json, list) else [answer.json]
     return [without(one.get("chunk", one), "request_id", "id", "created") for one in found]
 
 
