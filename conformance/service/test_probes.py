@@ -43,6 +43,6 @@ async def test_the_model_is_listed_with_its_context(wire, node):
 
 @requirement("service.probes.unknown-route")
 async def test_an_unknown_route_is_a_404(wire):
-    """A route that nobody has is told from one that is switched off: 404 and FastAPI's own body."""
+    """Nothing but a 404, in FastAPI's words or, from the Rust servers, in none."""
     answer = await wire.post("/inference/v1/no-such-route", {})
-    assert answer.expect(404).json == {"detail": "Not Found"}
+    assert answer.expect(404).body in (b'{"detail":"Not Found"}', b"")
