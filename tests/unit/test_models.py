@@ -281,3 +281,8 @@ def test_harmonys_special_tokens_have_o200ks_ids():
     for token, number in render_only.HARMONY_SPECIAL.items():
         assert made.token_to_id(token) == number
     assert made.encode("!<|channel|>é").ids == [0, 200005, 127, 102]
+
+
+def test_a_command_line_word_may_name_a_models_folder():
+    assert models.placed("name={tiny-lora}") == f"name={ensure('tiny-lora')}"
+    assert models.placed('{"tiny": {}}') == '{"tiny": {}}'
