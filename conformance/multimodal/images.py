@@ -7,7 +7,9 @@ import zlib
 import numpy
 
 from conformance.multimodal import item
+from conformance.support import since
 from fixtures.models.vision import IMAGE_PLACEHOLDER
+from fixtures.nodes.lease import Lease
 
 Colour = tuple[int, int, int]
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (10, 20, 200)
@@ -39,11 +41,11 @@ def chat(*colours: Colour, text: str = "hello ") -> list[dict]:
     return [{"role": "user", "content": [{"type": "text", "text": text}, *images]}]
 
 
-def fields(colour: Colour, width: int = 16, height: int = 16) -> dict:
-    """The image's whole item, not yet encoded."""
+def fields(node: Lease, colour: Colour, width: int = 16, height: int = 16) -> dict:
+    """The image's whole item as the node's release makes it, not yet encoded."""
     return {
         "image_grid_thw": grid(width, height),
-        "pixel_values": pixels(colour, width, height),
+        "pixel_values": pixels(node, colour, width, height),
     }
 
 
@@ -53,10 +55,15 @@ def grid(width: int = 16, height: int = 16) -> dict:
     return {"data": values, "field": ["batched", {"keep_on_cpu": True}]}
 
 
-def pixels(colour: Colour, width: int = 16, height: int = 16) -> dict:
-    """The field pixel_values: float32 of (patches, 3, PATCH, PATCH) from -1 to 1."""
+def pixels(node: Lease, colour: Colour, width: int = 16, height: int = 16) -> dict:
+    """The field pixel_values: float32 of (patches, 3, PATCH, PATCH) from -1 to 1.
+
+    Flat from 0.33.0 on, batched before.
+    """
     patches = width * height // PATCH**2
     values = (numpy.array(colour) / 255 - 0.5) / 0.5
     spread = numpy.broadcast_to(values[None, :, None, None], (patches, 3, PATCH, PATCH))
-    field = ["flat", {"slices": [[[0, patches, None]]], "dim": 0, "keep_on_cpu": False}]
+    field = ["batched", {"keep_on_cpu": False}]
+    if since(node, "0.33.0"):
+        field = ["flat", {"slices": [[[0, patches, None]]], "dim": 0, "keep_on_cpu": False}]
     return {"data": item.tensor(spread, "float32"), "field": field}

@@ -6,27 +6,17 @@ at nodes of their own, not at the chapter's.
 
 import pytest
 
-from conformance.multimodal import GREEDY, item, transfers
-from conformance.multimodal.images import RED, fields
+from conformance.multimodal import item, rendered, transfers, with_features
+from conformance.multimodal.images import RED, chat, grid
 from fixtures.case import Node, requirement
-from fixtures.wire import WireError
+from fixtures.wire import Wire, WireError
 
 ALONE = Node("real", model="tiny-vision", exclusive=True)
-# What chat render makes of "hello " and an image of 16 by 16 pixels.
-TOKENS = [1, 338, 205, 496, 497, 497, 497, 497, 498, 205, 265, 390, 227, 2, 205, 1, 341, 205]
-WHOLE = {
-    "mm_hashes": {"image": ["tokenwire"]},
-    "mm_placeholders": {"image": [{"offset": 4, "length": 4}]},
-    "kwargs_data": {"image": [item.encode(fields(RED))]},
-}
-GRID = item.encode({"image_grid_thw": fields(RED)["image_grid_thw"]})
-OTHER_GRID = {**fields(RED), "image_grid_thw": fields(RED, 80, 80)["image_grid_thw"]}
-
+GRID = item.encode({"image_grid_thw": grid()})
 FATAL = {
     "no-pixels": {"kwargs_data": {"image": [GRID]}},
-    "grid-of-another-image": {"kwargs_data": {"image": [item.encode(OTHER_GRID)]}},
     "range-longer-than-the-image": {"mm_placeholders": {"image": [{"offset": 3, "length": 6}]}},
-    "unknown-modality": {name: {"smell": own["image"]} for name, own in WHOLE.items()},
+    "unknown-modality": {},
     "transfer-that-nobody-makes": {"kwargs_data": None, "mm_metadata": {"image": [GRID]}},
 }
 
@@ -38,26 +28,31 @@ async def test_features_that_cannot_run_are_refused(lease, wrong):
     served.
     """
     wire = await lease(ALONE)
-    sent = {"token_ids": TOKENS, "sampling_params": GREEDY, "ec_transfer_params": {"a": {}}}
-    answer = await wire.generate(sent, features=WHOLE | FATAL[wrong])
-    assert (400 <= answer.status < 500, await still_serves(wire)) == (True, True)
+    request = await rendered(wire, chat(RED))
+    sent = with_features(request, **{"mm_hashes": {"image": [wrong]}, **FATAL[wrong]})
+    if wrong == "unknown-modality":
+        sent["features"] = {
+            name: own and {"smell": own["image"]} for name, own in sent["features"].items()
+        }
+    answer = await wire.generate({**sent, "ec_transfer_params": {"a": {}}})
+    assert (400 <= answer.status < 500, await still_serves(wire, request)) == (True, True)
 
 
 @requirement("multimodal.transfer.missing-embeddings-are-survived")
 async def test_embeddings_that_never_came_are_survived(lease):
     """A prefill server to which no encoder sent the image answers with an error, and then serves."""
     wire = await lease(transfers("ec_consumer", exclusive=True))
-    bare = {"mm_hashes": {"image": ["never-sent"]}, "kwargs_data": None}
-    sent = {"token_ids": TOKENS, "sampling_params": GREEDY, "ec_transfer_params": {"a": {}}}
-    answer = await wire.generate(sent, features={**WHOLE, **bare, "mm_metadata": {"image": [GRID]}})
-    assert (answer.status >= 400, await still_serves(wire)) == (True, True)
+    request = await rendered(wire, chat(RED))
+    never = {"mm_hashes": {"image": ["never-sent"]}, "kwargs_data": None}
+    sent = with_features(request, **never, mm_metadata={"image": [GRID]})
+    answer = await wire.generate({**sent, "ec_transfer_params": {"never-sent": {}}})
+    assert (answer.status >= 400, await still_serves(wire, request)) == (True, True)
 
 
-async def still_serves(wire) -> bool:
+async def still_serves(wire: Wire, request: dict) -> bool:
     """Whether a good request is answered; a node that died is put away, for the case to judge it."""
-    sent = {"token_ids": TOKENS, "sampling_params": GREEDY, "features": WHOLE}
     try:
-        if (await wire.generate(sent)).status == 200:
+        if (await wire.generate(request)).status == 200:
             return True
     except WireError:
         pass

@@ -7,12 +7,12 @@ import pytest
 
 from conformance.generate import refused
 from conformance.multimodal import ON_VISION, ids, item, rendered, with_features
-from conformance.multimodal.images import GREEN, RED, chat, fields
+from conformance.multimodal.images import GREEN, RED, chat, grid
 from fixtures.case import requirement
 
 pytestmark = ON_VISION
 
-ONE = item.encode(fields(RED))
+ONE = item.encode({"image_grid_thw": grid()})
 
 
 async def refuses(wire, words: str, **features) -> None:

@@ -22,13 +22,13 @@ GOLDEN_GRID = (
 
 @requirement("multimodal.item.exact")
 @pytest.mark.parametrize("colour", [RED, GREEN, BLUE], ids=["red", "green", "blue"])
-@pytest.mark.parametrize("size", [(16, 16), (8, 8), (24, 16)], ids=str)
-async def test_an_item_is_exactly_its_fields(wire, colour, size):
-    """float32 pixel_values, flat; int64 image_grid_thw, batched and kept on the CPU; no more."""
+@pytest.mark.parametrize("size", [(16, 16), (8, 8), (24, 16)], ids="{0[0]}x{0[1]}".format)
+async def test_an_item_is_exactly_its_fields(wire, node, colour, size):
+    """float32 pixel_values; int64 image_grid_thw, batched and kept on the CPU; no more."""
     content = [{"type": "image_url", "image_url": {"url": url(colour, *size)}}]
     features = (await rendered(wire, [{"role": "user", "content": content}]))["features"]
     (sent,) = features["kwargs_data"]["image"]
-    assert without_slices(item.decode(sent)) == without_slices(fields(colour, *size))
+    assert without_slices(item.decode(sent)) == without_slices(fields(node, colour, *size))
 
 
 def without_slices(fields: dict) -> dict:
@@ -40,12 +40,12 @@ def without_slices(fields: dict) -> dict:
 
 
 @requirement("multimodal.item.exact")
-async def test_each_image_has_its_own_slice(wire):
+async def test_each_image_has_its_own_slice(wire, node):
     """In a chat of several images each item holds its own image alone, as if it were the only one."""
     features = (await rendered(wire, chat(GREEN, RED, BLUE)))["features"]
     items = [item.decode(own) for own in features["kwargs_data"]["image"]]
     assert [own["image_grid_thw"] for own in items] == [grid()] * 3
-    alone = [fields(colour)["pixel_values"]["data"] for colour in (GREEN, RED, BLUE)]
+    alone = [fields(node, colour)["pixel_values"]["data"] for colour in (GREEN, RED, BLUE)]
     assert [own["pixel_values"]["data"] for own in items] == alone
 
 

@@ -1,18 +1,16 @@
 """An item that cannot be read is a 400, as everything is that a client got wrong."""
 
 import base64
+import re
 
 import pytest
 
 from conformance.generate import refused
 from conformance.multimodal import ON_VISION, ids, item, rendered, with_features
-from conformance.multimodal.images import RED, chat, fields, pixels
+from conformance.multimodal.images import RED, chat
 from fixtures.case import requirement
 
 pytestmark = ON_VISION
-
-WHOLE = base64.b64decode(item.encode(fields(RED)))
-TENSOR = pixels(RED)["data"]
 
 
 def packed(value: bytes) -> str:
@@ -20,32 +18,43 @@ def packed(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-def with_pixels(**parts) -> str:
+def unpacked(fields: dict) -> bytes:
+    """The bytes of an item."""
+    return base64.b64decode(item.encode(fields))
+
+
+def with_pixels(fields: dict, **parts) -> str:
     """The item with another "data" or "field" of its pixel_values."""
-    return item.encode({**fields(RED), "pixel_values": {**pixels(RED), **parts}})
+    return item.encode({**fields, "pixel_values": {**fields["pixel_values"], **parts}})
+
+
+def pickled(fields: dict) -> str:
+    """The item with extensions of type 1, which is a pickle that would run whatever it says."""
+    return packed(re.sub(rb"\xc9(....)\x03", rb"\xc9\1\x01", unpacked(fields), flags=re.DOTALL))
 
 
 UNREADABLE = {
-    "empty": "",
-    "no-base64": "!!!!",
-    "garbage": packed(b"\xc1\xff\x00hello"),
-    "cut-off": packed(WHOLE[:-40]),
-    "more-than-an-item": packed(WHOLE + b"xx"),
-    # Extension 1 is a pickle, which would run whatever it says.
-    "pickle": packed(WHOLE.replace(b"\xc9\x00\x00\x0c\x00\x03", b"\xc9\x00\x00\x0c\x00\x01")),
-    "number": item.encode(7),
-    "list": item.encode([1, 2]),
-    "null": item.encode(None),
-    "field-of-text": item.encode({"pixel_values": "x"}),
-    "field-without-kind": item.encode({"pixel_values": {"data": TENSOR}}),
-    "unknown-kind": with_pixels(field=["nosuch", {}]),
-    "private-kind": with_pixels(field=["__init__", {}]),
-    "unknown-argument": with_pixels(field=["batched", {"other": 1}]),
-    "unknown-dtype": with_pixels(data=["nosuch", *TENSOR[1:]]),
-    "function-for-dtype": with_pixels(data=["load", *TENSOR[1:]]),
-    "shape-of-another-size": with_pixels(data=["float32", [7, 7], TENSOR[2]]),
-    "buffer-that-is-not-there": with_pixels(data=["float32", [1], 5]),
-    "tensor-elsewhere": with_pixels(data=["float32", [1], {"handle": 1}]),
+    "empty": lambda fields: "",
+    "no-base64": lambda fields: "!!!!",
+    "garbage": lambda fields: packed(b"\xc1\xff\x00hello"),
+    "cut-off": lambda fields: packed(unpacked(fields)[:-40]),
+    "more-than-an-item": lambda fields: packed(unpacked(fields) + b"xx"),
+    "pickle": pickled,
+    "number": lambda fields: item.encode(7),
+    "list": lambda fields: item.encode([1, 2]),
+    "null": lambda fields: item.encode(None),
+    "field-of-text": lambda fields: item.encode({"pixel_values": "x"}),
+    "field-without-kind": lambda fields: item.encode({"pixel_values": {"data": None}}),
+    "unknown-kind": lambda fields: with_pixels(fields, field=["nosuch", {}]),
+    "private-kind": lambda fields: with_pixels(fields, field=["__init__", {}]),
+    "unknown-argument": lambda fields: with_pixels(fields, field=["batched", {"other": 1}]),
+    "unknown-dtype": lambda fields: with_pixels(fields, data=["nosuch", [1], item.Raw(b"1234")]),
+    "function-for-dtype": lambda fields: with_pixels(fields, data=["load", [1], item.Raw(b"1234")]),
+    "shape-of-another-size": lambda fields: with_pixels(
+        fields, data=["float32", [7, 7], item.Raw(b"1234")]
+    ),
+    "buffer-that-is-not-there": lambda fields: with_pixels(fields, data=["float32", [1], 5]),
+    "tensor-elsewhere": lambda fields: with_pixels(fields, data=["float32", [1], {"handle": 1}]),
 }
 
 
@@ -54,7 +63,8 @@ UNREADABLE = {
 async def test_an_unreadable_item_is_refused(wire, wrong):
     """Each of these is a 400 with a reason, and the request that it was made from is served."""
     request = await rendered(wire, chat(RED))
-    broken = with_features(request, kwargs_data={"image": [UNREADABLE[wrong]]})
+    (true,) = request["features"]["kwargs_data"]["image"]
+    broken = with_features(request, kwargs_data={"image": [UNREADABLE[wrong](item.decode(true))]})
     refused(await wire.generate(broken))
     assert ids(await wire.generate(request))
 

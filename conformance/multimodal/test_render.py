@@ -29,7 +29,7 @@ async def test_equal_images_have_equal_hashes(wire):
 
 
 @requirement("multimodal.render.placeholders")
-@pytest.mark.parametrize("size", [(16, 16), (8, 8), (24, 16), (32, 32)], ids=str)
+@pytest.mark.parametrize("size", [(16, 16), (8, 8), (24, 16), (32, 32)], ids="{0[0]}x{0[1]}".format)
 async def test_a_range_covers_the_tokens_of_its_image(wire, size):
     """Each range is an offset and a positive length; it covers image tokens alone, and all of them.
 

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.generate import refused
 from conformance.multimodal import ids, item, rendered, with_features
-from conformance.multimodal.images import RED, chat, fields
+from conformance.multimodal.images import RED, chat
 from fixtures.case import Node, requirement
 
 SHARED = Node("real", "--mm-processor-cache-type", "shm", model="tiny-vision")
@@ -44,7 +44,8 @@ async def test_a_forged_handle_is_refused(wire, handle, beside):
     """
     request = await rendered(wire, chat(RED))
     want = ids(await wire.generate(request))
-    forged = item.encode({**(fields(RED) if beside else {}), **FORGED[handle]})
+    true = item.decode(request["features"]["kwargs_data"]["image"][0]) if beside else {}
+    forged = item.encode({**true, **FORGED[handle]})
     answer = await wire.generate(with_features(request, kwargs_data={"image": [forged]}))
     refused(answer)
     assert "SHM handle" in answer.json["error"]["message"]

@@ -34,12 +34,12 @@ async def test_text_asks_no_cache(wire):
 @requirement("multimodal.text.features-need-a-media-model")
 @pytest.mark.parametrize("tensors", [True, False], ids=["tensors", "hash-alone"])
 @pytest.mark.parametrize("node", [Node("real")], indirect=True)
-async def test_features_for_a_text_model_are_refused(wire, tensors):
+async def test_features_for_a_text_model_are_refused(wire, node, tensors):
     """Features that name an image are a 400 on a model that takes none."""
     features = {
         "mm_hashes": {"image": ["a"]},
         "mm_placeholders": {"image": [{"offset": 0, "length": 4}]},
-        "kwargs_data": {"image": [item.encode(fields(RED))]} if tensors else None,
+        "kwargs_data": {"image": [item.encode(fields(node, RED))]} if tensors else None,
     }
     sent = {"token_ids": [20, 21, 22, 23, 24], "sampling_params": GREEDY}
     refused(await wire.generate(sent, features=features))
