@@ -5,10 +5,12 @@ import json
 import pytest
 
 from fixtures.case import Node
-from fixtures.wire import Exchange, Wire
+from fixtures.wire import Exchange, Wire, WireError
 
 GREEDY = {"temperature": 0.0, "max_tokens": 8, "ignore_eos": True}
 VISION = Node("real", model="tiny-vision")
+# For what may end a node: no other chapter's, and `outlives` puts it away then.
+ALONE = Node("real", model="tiny-vision", exclusive=True)
 ON_VISION = pytest.mark.parametrize("node", [pytest.param(VISION, id="vision")], indirect=True)
 
 
@@ -41,3 +43,17 @@ def with_features(request: dict, **features) -> dict:
 def ids(answer: Exchange) -> list[int]:
     """The token ids of the first choice of a full answer, generate's or chat's."""
     return answer.expect(200).json["choices"][0]["token_ids"]
+
+
+async def outlives(wire: Wire, request: dict) -> bool:
+    """Whether the node of an exclusive lease still serves a good request.
+
+    One that died is put away, so that the case judges its death.
+    """
+    try:
+        if (await wire.generate(request)).status == 200:
+            return True
+    except WireError:
+        pass
+    wire.node.end()
+    return False

@@ -6,12 +6,10 @@ at nodes of their own, not at the chapter's.
 
 import pytest
 
-from conformance.multimodal import item, rendered, transfers, with_features
+from conformance.multimodal import ALONE, item, outlives, rendered, transfers, with_features
 from conformance.multimodal.images import RED, chat, grid
-from fixtures.case import Node, requirement
-from fixtures.wire import Wire, WireError
+from fixtures.case import requirement
 
-ALONE = Node("real", model="tiny-vision", exclusive=True)
 GRID = item.encode({"image_grid_thw": grid()})
 FATAL = {
     "no-pixels": {"kwargs_data": {"image": [GRID]}},
@@ -35,7 +33,7 @@ async def test_features_that_cannot_run_are_refused(lease, wrong):
             name: own and {"smell": own["image"]} for name, own in sent["features"].items()
         }
     answer = await wire.generate({**sent, "ec_transfer_params": {"a": {}}})
-    assert (400 <= answer.status < 500, await still_serves(wire, request)) == (True, True)
+    assert (400 <= answer.status < 500, await outlives(wire, request)) == (True, True)
 
 
 @requirement("multimodal.transfer.missing-embeddings-are-survived")
@@ -46,15 +44,4 @@ async def test_embeddings_that_never_came_are_survived(lease):
     never = {"mm_hashes": {"image": ["never-sent"]}, "kwargs_data": None}
     sent = with_features(request, **never, mm_metadata={"image": [GRID]})
     answer = await wire.generate({**sent, "ec_transfer_params": {"never-sent": {}}})
-    assert (answer.status >= 400, await still_serves(wire, request)) == (True, True)
-
-
-async def still_serves(wire: Wire, request: dict) -> bool:
-    """Whether a good request is answered; a node that died is put away, for the case to judge it."""
-    try:
-        if (await wire.generate(request)).status == 200:
-            return True
-    except WireError:
-        pass
-    wire.node.end()
-    return False
+    assert (answer.status >= 400, await outlives(wire, request)) == (True, True)

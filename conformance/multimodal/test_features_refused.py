@@ -6,22 +6,21 @@ Each request differs from one that is served in one thing; the served one follow
 import pytest
 
 from conformance.generate import refused
-from conformance.multimodal import ON_VISION, ids, item, rendered, with_features
+from conformance.multimodal import ALONE, item, outlives, rendered, with_features
 from conformance.multimodal.images import GREEN, RED, chat, grid
 from fixtures.case import requirement
-
-pytestmark = ON_VISION
 
 ONE = item.encode({"image_grid_thw": grid()})
 
 
-async def refuses(wire, words: str, **features) -> None:
+async def refuses(lease, words: str, **features) -> None:
     """The chat of two images with these features is a 400 that says `words`, and is else served."""
+    wire = await lease(ALONE)
     request = await rendered(wire, chat(RED, GREEN))
     answer = await wire.generate(with_features(request, **features))
+    alive = await outlives(wire, request)
     refused(answer)
-    assert words in answer.json["error"]["message"]
-    assert ids(await wire.generate(request))
+    assert alive and words in answer.json["error"]["message"]
 
 
 @requirement("multimodal.features.parallel-lists")
@@ -42,16 +41,16 @@ async def refuses(wire, words: str, **features) -> None:
         "metadata-missing", "metadata-more",
     ],
 )  # fmt: skip
-async def test_lists_of_different_length_are_refused(wire, features):
+async def test_lists_of_different_length_are_refused(lease, features):
     """Hashes, ranges, items and metadata of a modality must be as many."""
-    await refuses(wire, "must have the same length", **features)
+    await refuses(lease, "must have the same length", **features)
 
 
 @requirement("multimodal.features.parallel-lists")
 @pytest.mark.parametrize("name", ["mm_hashes", "mm_placeholders", "kwargs_data", "mm_metadata"])
-async def test_different_modalities_are_refused(wire, name):
+async def test_different_modalities_are_refused(lease, name):
     """A modality that one list has and another has not is a 400."""
-    await refuses(wire, "must use the same modalities", **{name: {}})
+    await refuses(lease, "must use the same modalities", **{name: {}})
 
 
 @requirement("multimodal.features.ranges-inside-the-prompt")
@@ -76,23 +75,25 @@ async def test_different_modalities_are_refused(wire, name):
         "empty", "negative", "no-length", "no-number", "null",
     ],
 )  # fmt: skip
-async def test_a_wrong_range_is_refused(wire, second, words):
+async def test_a_wrong_range_is_refused(lease, second, words):
     """A range that overlaps another, leaves the 25 ids of the prompt, or is none at all is a 400."""
     ranges = {"image": [{"offset": 4, "length": 4}, second]}
-    await refuses(wire, words, mm_placeholders=ranges)
+    await refuses(lease, words, mm_placeholders=ranges)
 
 
 @requirement("multimodal.features.metadata-needs-a-transfer")
 @pytest.mark.parametrize("tensors", ["absent", "null", "one-of-two"])
-async def test_metadata_alone_is_refused(wire, tensors):
+async def test_metadata_alone_is_refused(lease, tensors):
     """An item with metadata and no tensors is a 400 without ec_transfer_params, whatever its
     neighbour has.
     """
-    request = await rendered(wire, chat(RED, GREEN))
-    items = request["features"]["kwargs_data"]["image"]
+    first = (await rendered(await lease(ALONE), chat(RED)))["features"]["kwargs_data"]["image"]
     data = {
         "absent": None,
         "null": {"image": [None, None]},
-        "one-of-two": {"image": [items[0], None]},
+        "one-of-two": {"image": [*first, None]},
     }
-    await refuses(wire, "require ec_transfer_params", kwargs_data=data[tensors])
+    metadata = {"image": [ONE, ONE]}
+    await refuses(
+        lease, "require ec_transfer_params", kwargs_data=data[tensors], mm_metadata=metadata
+    )

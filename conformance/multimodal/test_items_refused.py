@@ -30,7 +30,8 @@ def with_pixels(fields: dict, **parts) -> str:
 
 def pickled(fields: dict) -> str:
     """The item with extensions of type 1, which is a pickle that would run whatever it says."""
-    return packed(re.sub(rb"\xc9(....)\x03", rb"\xc9\1\x01", unpacked(fields), flags=re.DOTALL))
+    head = re.compile(rb"\xc9(....)\x03", re.DOTALL)
+    return packed(head.sub(lambda found: b"\xc9" + found[1] + b"\x01", unpacked(fields)))
 
 
 UNREADABLE = {

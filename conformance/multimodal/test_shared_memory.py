@@ -7,12 +7,11 @@ there.
 import pytest
 
 from conformance.generate import refused
-from conformance.multimodal import ids, item, rendered, with_features
+from conformance.multimodal import ids, item, outlives, rendered, with_features
 from conformance.multimodal.images import RED, chat
 from fixtures.case import Node, requirement
 
-SHARED = Node("real", "--mm-processor-cache-type", "shm", model="tiny-vision")
-pytestmark = pytest.mark.parametrize("node", [pytest.param(SHARED, id="shm")], indirect=True)
+SHARED = Node("real", "--mm-processor-cache-type", "shm", model="tiny-vision", exclusive=True)
 
 
 def batched(value) -> dict:
@@ -38,15 +37,16 @@ FORGED = {
 @requirement("multimodal.handles.forged-refused")
 @pytest.mark.parametrize("beside", [True, False], ids=["beside-tensors", "alone"])
 @pytest.mark.parametrize("handle", FORGED)
-async def test_a_forged_handle_is_refused(wire, handle, beside):
+async def test_a_forged_handle_is_refused(lease, handle, beside):
     """A handle without a signature of the node's own is a 400, with the item's tensors or without;
     the true item is served before and after.
     """
+    wire = await lease(SHARED)
     request = await rendered(wire, chat(RED))
-    want = ids(await wire.generate(request))
     true = item.decode(request["features"]["kwargs_data"]["image"][0]) if beside else {}
+    assert ids(await wire.generate(request))
     forged = item.encode({**true, **FORGED[handle]})
     answer = await wire.generate(with_features(request, kwargs_data={"image": [forged]}))
+    alive = await outlives(wire, request)
     refused(answer)
-    assert "SHM handle" in answer.json["error"]["message"]
-    assert ids(await wire.generate(request)) == want
+    assert alive and "SHM handle" in answer.json["error"]["message"]

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, refused, still_answers
-from conformance.multimodal import VISION, item, rendered
+from conformance.multimodal import ALONE, VISION, item, rendered
 from conformance.multimodal.images import RED, chat, fields
 from fixtures.case import Node, requirement
 
@@ -15,11 +15,7 @@ async def queries(wire) -> float:
 
 
 @requirement("multimodal.text.past-the-cache")
-@pytest.mark.parametrize(
-    "node",
-    [pytest.param(Node("real", model="tiny-vision", exclusive=True), id="vision")],
-    indirect=True,
-)
+@pytest.mark.parametrize("node", [pytest.param(ALONE, id="vision")], indirect=True)
 async def test_text_asks_no_cache(wire):
     """Token prompts of text leave the multimodal cache unasked; an image in a chat asks it once."""
     before = await queries(wire)
