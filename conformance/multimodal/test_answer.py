@@ -97,8 +97,15 @@ async def test_a_null_slot_stands_for_a_cached_item(wire, slots):
     request = await rendered(wire, chat(RED, GREEN))
     want = ids(await wire.generate(request))
     items = request["features"]["kwargs_data"]["image"]
+    hashes = request["features"]["mm_hashes"]["image"]
     left = [None if at in slots else own for at, own in enumerate(items)]
-    bare = with_features(request, kwargs_data={"image": left}, mm_metadata=None)
+    # An image that is sent whole is a new one to the node.
+    new = [
+        own if at in slots else f"{own}-{request['request_id']}" for at, own in enumerate(hashes)
+    ]
+    bare = with_features(
+        request, mm_hashes={"image": new}, kwargs_data={"image": left}, mm_metadata=None
+    )
     salted = {**bare, "cache_salt": request["request_id"]}
     assert ids(await wire.generate(salted)) == want
 
