@@ -14,9 +14,23 @@ GRID = item.encode({"image_grid_thw": grid()})
 FATAL = {
     "no-pixels": {"kwargs_data": {"image": [GRID]}},
     "range-longer-than-the-image": {"mm_placeholders": {"image": [{"offset": 3, "length": 6}]}},
-    "unknown-modality": {},
+    "item-of-another-release": {},
     "transfer-that-nobody-makes": {"kwargs_data": None, "mm_metadata": {"image": [GRID]}},
 }
+
+
+def other_kind(request: dict) -> str:
+    """The request's item with pixel_values of the kind that they are of across 0.33.0: batched
+    before, flat from there on.
+    """
+    fields = item.decode(request["features"]["kwargs_data"]["image"][0])
+    patches = fields["pixel_values"]["data"][1][0]
+    kinds = {
+        "flat": ["batched", {"keep_on_cpu": False}],
+        "batched": ["flat", {"slices": [[[0, patches, None]]], "dim": 0, "keep_on_cpu": False}],
+    }
+    fields["pixel_values"]["field"] = kinds[fields["pixel_values"]["field"][0]]
+    return item.encode(fields)
 
 
 @requirement("multimodal.features.engine-survives")
@@ -28,10 +42,8 @@ async def test_features_that_cannot_run_are_refused(lease, wrong):
     wire = await lease(ALONE)
     request = await rendered(wire, chat(RED))
     sent = with_features(request, **{"mm_hashes": {"image": [wrong]}, **FATAL[wrong]})
-    if wrong == "unknown-modality":
-        sent["features"] = {
-            name: own and {"smell": own["image"]} for name, own in sent["features"].items()
-        }
+    if wrong == "item-of-another-release":
+        sent["features"]["kwargs_data"] = {"image": [other_kind(request)]}
     answer = await wire.generate({**sent, "ec_transfer_params": {"a": {}}})
     assert (400 <= answer.status < 500, await outlives(wire, request)) == (True, True)
 
