@@ -5,6 +5,7 @@ import json
 import pytest
 
 from fixtures.case import Node
+from fixtures.plugin import NodeWire
 from fixtures.wire import Exchange, Wire, WireError
 
 GREEDY = {"temperature": 0.0, "max_tokens": 8, "ignore_eos": True}
@@ -29,8 +30,12 @@ def transfers(role: str, *, exclusive: bool = False) -> Node:
     return Node("real", *flags, model="tiny-vision", exclusive=exclusive)
 
 
-async def rendered(wire: Wire, messages: list[dict], **fields) -> dict:
-    """The generate request that chat render makes of `messages`, greedy."""
+async def rendered(wire: NodeWire, messages: list[dict], **fields) -> dict:
+    """The generate request that chat render makes of `messages`, greedy.
+
+    The case is unsupported on a server that renders no chats.
+    """
+    await wire.needs("render.chat")
     answer = await wire.render_chat(messages=messages, **{**GREEDY, **fields})
     return answer.expect(200).json
 

@@ -26,6 +26,7 @@ async def test_no_payload_keeps_the_rest(wire, asked):
 @pytest.mark.parametrize("asked", [{"mm_payload": "all"}, {"mm_payload": 1}], ids=["all", "number"])
 async def test_an_unknown_payload_is_refused(wire, asked):
     """A payload that nobody knows is a 400, not an answer with tensors."""
+    assert (await rendered(wire, chat(RED)))["features"]
     answer = await wire.render_chat(messages=chat(RED), **asked)
     assert answer.status == 400 and "mm_payload" in answer.json["error"]["message"]
 

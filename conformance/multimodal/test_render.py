@@ -97,6 +97,7 @@ async def test_a_text_prompt_has_no_features(wire):
 )
 async def test_what_is_no_image_is_refused(wire, part):
     """Bytes that are no image, and media that the model does not take, are a 400."""
+    assert (await rendered(wire, chat(RED)))["features"]
     answer = await wire.render_chat(messages=[{"role": "user", "content": [part]}])
     assert answer.status == 400 and answer.json["error"]["message"].strip()
     assert (await rendered(wire, chat(RED)))["features"]

@@ -17,7 +17,10 @@ async def queries(wire) -> float:
 @requirement("multimodal.text.past-the-cache")
 @pytest.mark.parametrize("node", [pytest.param(ALONE, id="vision")], indirect=True)
 async def test_text_asks_no_cache(wire):
-    """Token prompts of text leave the multimodal cache unasked; an image in a chat asks it once."""
+    """Token prompts of text leave the multimodal cache unasked, as render does; an image in a chat
+    asks it once.
+    """
+    await rendered(wire, chat(RED))
     before = await queries(wire)
     for stream in (False, True):
         body = {"token_ids": PROMPT, "sampling_params": {**GREEDY, "max_tokens": 2}}
