@@ -53,6 +53,20 @@ DIGESTS = {
             "69410296def3d918c1125824b358e4befd8b8354a98d5a85a5c643428044164d"
         ),
     },
+    "tiny-vision": {
+        "config.json": ("92d355fdcd16d925642b3c3d675b8e31e378bd2f0612ca49eea46e61a50fde7e"),
+        "model.safetensors": ("44c3ac27afe0e988b057db9e8f7353ec1e143f31eefaa9dca77860dcc7848b0b"),
+        "preprocessor_config.json": (
+            "96d026b8d035c3c74d4cf93a136571c0d2664172ab5e211cb73730b29db06a7c"
+        ),
+        "processor_config.json": (
+            "cc057d6b6a3b0002f09375fae46a00bf3734717b2793ca78b36b5184315f91e1"
+        ),
+        "tokenizer.json": ("15a339101a025d8969af3cac418a9157223ca289d224a10c22f93f3d19d5cb24"),
+        "tokenizer_config.json": (
+            "ece7165bdc1acfe5364eed722afed89c61052425be6dfd8483c2764613a8d979"
+        ),
+    },
 }
 
 

@@ -89,6 +89,14 @@ def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
     assert health.absent_option(tmp_path / "no.log", flags) == ""
 
 
+def test_a_package_that_a_model_wants_is_absent_in_the_servers_words(tmp_path):
+    said = "AutoImageProcessor requires the Torchvision library but it was not found in your environment."
+    (tmp_path / "node.log").write_text(f"ImportError: \n{said} Check out the instructions\n")
+    (tmp_path / "other.log").write_text("ModuleNotFoundError: No module named 'torchvision'\n")
+    found = [health.absent_library(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
+    assert found == [said, "", ""]
+
+
 @pytest.fixture
 def answering():
     """`answering(status)`: the port of a server that answers every request with it."""
