@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fixtures.case import Node
-from fixtures.plugin import NodeWire
+from fixtures.node_wire import NodeWire
 from fixtures.wire import Exchange, Wire, WireError
 
 GREEDY = {"temperature": 0.0, "max_tokens": 8, "ignore_eos": True}

@@ -7,7 +7,7 @@ chat, or refuses in other words than the caller's.
 import pytest
 
 from conformance.support import PARSERS, WEATHER_TOOL, without
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, capabilities, own_id, requirement
 from fixtures.wire import OMIT
 
 pytestmark = [
@@ -97,7 +97,8 @@ async def test_ids_are_those_of_the_chat(wire, name):
 @requirement("render.messages.as-chat")
 async def test_the_body_is_the_chats(wire):
     """Whole body but for the random id and the parse context: sampling, stop, salt and reasoning."""
-    shared = {"messages": [USER], "max_tokens": 8, "cache_salt": "own", **SAMPLING}
+    shared = {"messages": [USER], "max_tokens": 8, **SAMPLING}
+    shared["cache_salt"] = own_id("salt")
     messages = await rendered(wire, shared, stop_sequences=["x", "yz"])
     chat = (await wire.render_chat(shared, stop=["x", "yz"])).expect(200).json
     varies = ("request_id", "parse_context")

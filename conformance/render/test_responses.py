@@ -9,7 +9,7 @@ import re
 import pytest
 
 from conformance.support import PARSERS, WEATHER_TOOL, since, without
-from fixtures.case import Node, capabilities, requirement
+from fixtures.case import Node, capabilities, own_id, requirement
 from fixtures.wire import OMIT
 
 pytestmark = [
@@ -74,7 +74,8 @@ async def test_ids_are_those_of_the_chat(wire, name):
 async def test_the_callers_fields_are_carried(wire):
     """Id, model, limit, salt, priority and sampling stand in the rendered request, unchanged."""
     sampling = {"temperature": 0.5, "top_p": 0.75, "seed": 11}
-    fields = {"request_id": "own", "cache_salt": "salt", "priority": 3, "stream": True}
+    ids = {"request_id": own_id("resp"), "cache_salt": own_id("salt")}
+    fields = {**ids, "priority": 3, "stream": True}
     body = await rendered(wire, input="hello", max_output_tokens=8, **fields, **sampling)
     names = ("request_id", "model", "cache_salt", "priority", "stream")
     assert {name: body[name] for name in names} == {"model": "tiny", **fields}
@@ -125,10 +126,11 @@ async def test_transfer_params_are_carried(wire, node):
 @requirement("render.responses.stateless")
 async def test_nothing_is_remembered(wire):
     """A rendered request cannot be gone on from, and the same input has the same ids again."""
-    first = await rendered(wire, input="hello", store=True, request_id="resp_own")
+    own = own_id("resp")
+    first = await rendered(wire, input="hello", store=True, request_id=own)
     continued = await wire.post(RESPONSES, input="x", previous_response_id=first["request_id"])
     assert continued.expect(400).json["error"]["param"] == "previous_response_id"
-    again = await rendered(wire, input="hello", request_id="resp_own")
+    again = await rendered(wire, input="hello", request_id=own)
     assert again["token_ids"] == first["token_ids"]
 
 
