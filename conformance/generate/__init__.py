@@ -71,16 +71,11 @@ async def running(call: Coroutine) -> AsyncIterator[asyncio.Task[Exchange]]:
 
 
 def choices_of(answer: Exchange) -> list[dict]:
-    """The choices of every token chunk, in the order they came.
-
-    A key without a value reads as null, left out or not: which of the two it must be is the rule of
-    the chunk's shape alone.
-    """
-    unused = {"finish_reason": None, "stop_reason": None}
+    """The choices of every token chunk, in the order they came."""
     chunks = answer.expect(200).chunks
     for chunk in chunks:
         assert "choices" in chunk, f"not a token chunk: {chunk}"
-    return [unused | choice for chunk in chunks for choice in chunk["choices"]]
+    return [choice for chunk in chunks for choice in chunk["choices"]]
 
 
 def stop_reason(node: Lease, choice: dict) -> int | str | None:

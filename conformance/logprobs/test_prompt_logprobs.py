@@ -100,3 +100,15 @@ async def test_scoring_an_output_gives_its_own_logprobs(wire):
     # prefill and decode add in another order, so the last bits of a float32 may differ
     numbers = [value for _, value in sampled]
     assert [value for _, value in teacher] == pytest.approx(numbers, abs=1e-3)
+
+
+@requirement("logprobs.prompt.beside-sampled")
+@pytest.mark.parametrize("k", [0, 3])
+async def test_sampled_logprobs_are_whole_beside_those_of_the_prompt(wire, k):
+    """Asking for both gives both: the choice is what it is without, to the last bit."""
+    sampling = {"max_tokens": 8, "temperature": 0.0, "ignore_eos": True, "logprobs": k}
+    plain = await wire.generate(token_ids=PROMPT, sampling_params=sampling)
+    both = await wire.generate(token_ids=PROMPT, sampling_params={**sampling, "prompt_logprobs": 2})
+    assert both.expect(200).json["choices"] == plain.expect(200).json["choices"]
+    assert len(both.json["choices"][0]["logprobs"]["content"]) == 8
+    assert (plain.json["prompt_logprobs"], len(both.json["prompt_logprobs"])) == (None, len(PROMPT))

@@ -42,6 +42,18 @@ async def test_entries_have_exactly_their_keys(wire, node, k):
     assert kinds == {(int if since(node, "0.32.0") else str, float)}
 
 
+@requirement("logprobs.shape.content-alone")
+async def test_logprobs_hold_content_and_nothing_else(wire):
+    """Other lists than content are there only for who asks for them, full and streamed."""
+    whole = await choice_of(wire, logprobs=1)
+    stream = await wire.generate_stream(
+        token_ids=PROMPT, sampling_params={**SAMPLING, "logprobs": 1}
+    )
+    parts = [choice for part in stream.expect(200).chunks for choice in part["choices"]]
+    assert parts
+    assert [set(own["logprobs"]) for own in (whole, *parts)] == [{"content"}] * (1 + len(parts))
+
+
 @requirement("logprobs.entries.own-ids")
 @pytest.mark.parametrize("k", [0, 1, 5])
 @pytest.mark.parametrize("temperature", [0.0, 1.0, 2.0])

@@ -100,12 +100,12 @@ async def test_max_completion_tokens_is_max_tokens(wire):
 @pytest.mark.parametrize("route", ROUTES)
 async def test_fields_outside_sampling_are_carried(wire, route):
     """Model, cache salt and priority stand beside the sampling parameters, unchanged; no salt is
-    null or left out.
+    null.
     """
     rendered = await render(wire, route, max_tokens=7, cache_salt=own_id("salt-é"), priority=3)
     plain = await render(wire, route, max_tokens=7)
     names = ("model", "cache_salt", "priority")
-    assert [[body.get(name) for name in names] for body in (rendered, plain)] == [
+    assert [[body[name] for name in names] for body in (rendered, plain)] == [
         ["tiny", own_id("salt-é"), 3],
         ["tiny", None, 0],
     ]

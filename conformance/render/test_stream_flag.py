@@ -30,11 +30,11 @@ FLAGS = {
 @requirement("render.stream.carried")
 @pytest.mark.parametrize("flag", FLAGS)
 async def test_stream_is_carried_and_the_answer_is_json(wire, flag):
-    """Both routes: the flag and its options as sent, in one JSON body; null may be left out."""
+    """Both routes: the flag and its options as sent, in one JSON body, null without options."""
     sent, expected = FLAGS[flag]
     chat = await wire.render_chat(messages=[{"role": "user", "content": "hello"}], **sent)
     completions = await wire.render_completions(prompt="hello", **sent)
     for answer in (chat, completions):
         assert answer.expect(200).headers["content-type"] == "application/json"
     bodies = [chat.json, completions.json[0]]
-    assert [(body["stream"], body.get("stream_options")) for body in bodies] == [expected, expected]
+    assert [(body["stream"], body["stream_options"]) for body in bodies] == [expected, expected]

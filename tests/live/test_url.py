@@ -107,18 +107,23 @@ def test_two_runs_of_two_workers_share_a_server(server, tmp_path):
     assert first == second
 
 
-def test_a_server_that_dies_ends_the_run_with_errors(server, tmp_path):
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_server_that_dies_ends_the_run(server, tmp_path, workers):
     lease = server()
-    run = PytestRun(tmp_path, *JUDGED[:2], "--url", lease.url)
+    run = PytestRun(tmp_path, *JUDGED[:2], "-n", workers, "--url", lease.url)
     deadline = time.monotonic() + 120
     while not run.report_file.exists() or b'"status":"passed"' not in run.report_file.read_bytes():
         assert run.process.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     os.kill(lease.pid, signal.SIGKILL)
     assert run.wait(60) == 1
-    ends = [(case["status"], case["message"]) for case in run.report().cases[-3:]]
-    assert {status for status, _ in ends} <= {"error", "not_judged"}
-    assert f"the server at {lease.url} is gone: GET /health is not answered (" in ends[-1][1]
+    report = run.report()
+    said = f"the server at {lease.url} is gone: GET /health is not answered ("
+    if workers == "0":
+        assert report.cases[-1]["status"] == "error" and said in report.cases[-1]["message"]
+    assert report.footer["reported"] < report.footer["planned"]
+    assert report.footer["problems"][0].startswith(said)
+    assert report.footer["problems"][0].endswith("; the run ends here.")
     assert run.nothing_left_within(10)
 
 

@@ -267,3 +267,55 @@ def prompt_made_without_being_asked(app) -> None:
         return {**body, "prompt_logprobs": body.get("prompt_logprobs") or []}
 
     answers(app, GENERATE, change)
+
+
+# Rows that few engines send
+
+
+def _rows(app, lie) -> None:
+    """`lie(honest, handler, token_ids, top_logprobs)` makes the entries of generate."""
+    from impl.serving_tokens import ServingTokens
+
+    replace(app, ServingTokens, _create_tokens_logprobs=lie)
+
+
+def missing_rows_left_out(app) -> None:
+    """A token without a row of logprobs has no entry, and the answer is a 200."""
+
+    def lie(honest, handler, token_ids, top_logprobs):
+        rows = top_logprobs or []
+        return honest(handler, token_ids=token_ids[: len(rows)], top_logprobs=rows)
+
+    _rows(app, lie)
+
+
+def entries_counted_by_rows(app) -> None:
+    """Each row is an entry, named by its first candidate, whatever was sampled."""
+
+    def lie(honest, handler, token_ids, top_logprobs):
+        rows = [row for row in top_logprobs if row]
+        return honest(handler, token_ids=[next(iter(row)) for row in rows], top_logprobs=rows)
+
+    _rows(app, lie)
+
+
+def further_list(app) -> None:
+    """logprobs have one more key, which is always null."""
+
+    def change(choice: dict) -> None:
+        if choice.get("logprobs"):
+            choice["logprobs"]["sampled"] = None
+
+    answers(app, GENERATE, each_choice(change))
+
+
+def sampled_lost_beside_the_prompts(app) -> None:
+    """An answer with prompt_logprobs has no logprobs of its sampled tokens."""
+
+    def change(body: dict) -> dict:
+        if body.get("prompt_logprobs"):
+            for choice in body["choices"]:
+                choice["logprobs"] = None
+        return body
+
+    answers(app, GENERATE, change)

@@ -76,7 +76,7 @@ async def test_a_rust_server_says_nothing_of_a_route_it_does_not_have(name):
 
 
 # Where these are accepted in any way, nobody reads the field.
-READ = {"generate-stream", "parse-context", "return-token-ids"}
+READ = {"generate-stream", "parse-context", "return-token-ids", "assistant-mask"}
 
 
 @pytest.mark.parametrize("name", sorted(CAPABILITIES.keys() - READ))
@@ -126,6 +126,8 @@ async def test_a_wrong_answer_is_no_excuse(name, status, body):
         ("derender.completions.stream.logprobs", 400, refusal("token Field required"), True),
         ("parse-context", 200, {"choices": []}, False),
         ("parse-context", 400, refusal("body.parse_context"), True),
+        ("assistant-mask", 200, {"token_ids": [20]}, False),
+        ("assistant-mask", 400, refusal("body.return_assistant_tokens_mask"), True),
         ("return-token-ids", 200, {"choices": []}, False),
         ("return-token-ids", 400, refusal("body.return_token_ids"), True),
         ("parallel-sampling", 400, refusal("Only n=1 is supported."), False),

@@ -10,10 +10,10 @@ import pytest
 from jinja2.ext import Extension
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from safetensors import safe_open
-from tokenizers import pre_tokenizers
+from tokenizers import Tokenizer, pre_tokenizers
 
 from fixtures import models
-from fixtures.models import ensure, recipes, tokenizer, vocabulary, weights
+from fixtures.models import ensure, recipes, render_only, tokenizer, vocabulary, weights
 
 # Change these only with the recipe, and know that every recorded exchange changes with them.
 DIGESTS = {
@@ -37,6 +37,34 @@ DIGESTS = {
         "adapter_config.json": ("c0a3d2e8886eabd6d3105600bbede9cfcd45fc08eb24318f35777651b52e1e15"),
         "adapter_model.safetensors": (
             "8d144946310f7b9cab0ee0b9c1abb8e467bbe85f1f323ba41aa8a0072df22a84"
+        ),
+    },
+    "metaspace": {
+        "config.json": ("9f79604c5beb69cfc6cca934ce844507681f56497d949fda9338e937ff9a02b6"),
+        "tokenizer.json": ("627660a402b9054d8b644258f3cea4449c2b710c0ea95697dc12c8990362871f"),
+        "tokenizer_config.json": (
+            "8215cc32205ca9a6512f0b90523d41212591c941a30c2b952ef8c45067172902"
+        ),
+    },
+    "harmony": {
+        "config.json": ("1890f14a480384123302f29c821b214cc8d52f611ac4705048260826e022d8a9"),
+        "tokenizer.json": ("c932ce9f8de584326de275e5b1e997e2821872429b89a864eef8171211c6751c"),
+        "tokenizer_config.json": (
+            "69410296def3d918c1125824b358e4befd8b8354a98d5a85a5c643428044164d"
+        ),
+    },
+    "tiny-vision": {
+        "config.json": ("92d355fdcd16d925642b3c3d675b8e31e378bd2f0612ca49eea46e61a50fde7e"),
+        "model.safetensors": ("44c3ac27afe0e988b057db9e8f7353ec1e143f31eefaa9dca77860dcc7848b0b"),
+        "preprocessor_config.json": (
+            "96d026b8d035c3c74d4cf93a136571c0d2664172ab5e211cb73730b29db06a7c"
+        ),
+        "processor_config.json": (
+            "cc057d6b6a3b0002f09375fae46a00bf3734717b2793ca78b36b5184315f91e1"
+        ),
+        "tokenizer.json": ("15a339101a025d8969af3cac418a9157223ca289d224a10c22f93f3d19d5cb24"),
+        "tokenizer_config.json": (
+            "ece7165bdc1acfe5364eed722afed89c61052425be6dfd8483c2764613a8d979"
         ),
     },
 }
@@ -86,7 +114,7 @@ def test_many_may_ask_at_once(cache):
 
 
 def test_an_unknown_model_names_the_known_ones():
-    with pytest.raises(KeyError, match="tiny, tiny-moe, tiny-lora"):
+    with pytest.raises(KeyError, match="tiny, tiny-moe, tiny-lora, metaspace, harmony"):
         ensure("large")
 
 
@@ -253,3 +281,22 @@ def test_the_template_renders_tools_calls_and_their_answers():
         "<|im_start|>user\n<tool_response>\nx\n</tool_response>\n"
         "<tool_response>\ny\n</tool_response><|im_end|>\n"
     )
+
+
+def test_the_metaspace_decoder_drops_the_first_space():
+    made = Tokenizer.from_file(str(ensure("metaspace") / "tokenizer.json"))
+    hello, world = (made.token_to_id(piece) for piece in ("▁hello", "▁world"))
+    assert made.decode([hello, world]) == "hello world"
+    assert made.decode([world]) == "world"
+
+
+def test_harmonys_special_tokens_have_o200ks_ids():
+    made = Tokenizer.from_file(str(ensure("harmony") / "tokenizer.json"))
+    for token, number in render_only.HARMONY_SPECIAL.items():
+        assert made.token_to_id(token) == number
+    assert made.encode("!<|channel|>é").ids == [0, 200005, 127, 102]
+
+
+def test_a_command_line_word_may_name_a_models_folder():
+    assert models.placed("name={tiny-lora}") == f"name={ensure('tiny-lora')}"
+    assert models.placed('{"tiny": {}}') == '{"tiny": {}}'

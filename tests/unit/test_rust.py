@@ -73,6 +73,12 @@ def test_only_the_render_binary_binds_its_port_itself(implementation, role, itse
         ),
         (UNEXPECTED, [], ""),
         ("RuntimeError: Engine core initialization failed.", ["--tokens-only"], ""),
+        (
+            "host.py: error: unrecognized arguments: --new-metrics=all --other",
+            ["--new-metrics=all", "--other"],
+            "unrecognized arguments: --new-metrics=all --other",
+        ),
+        ("host.py: error: unrecognized arguments: --scale-out", ["--new-metrics=all"], ""),
     ],
 )
 def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
@@ -81,6 +87,14 @@ def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
     (tmp_path / "node.log").write_text(log)
     assert health.absent_option(tmp_path / "node.log", flags) == said
     assert health.absent_option(tmp_path / "no.log", flags) == ""
+
+
+def test_a_package_that_a_model_wants_is_absent_in_the_servers_words(tmp_path):
+    said = "AutoImageProcessor requires the Torchvision library but it was not found in your environment."
+    (tmp_path / "node.log").write_text(f"ImportError: \n{said} Check out the instructions\n")
+    (tmp_path / "other.log").write_text("ModuleNotFoundError: No module named 'torchvision'\n")
+    found = [health.absent_library(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
+    assert found == [said, "", ""]
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""priority: without a word ignored by first come, first served; with the policy, the lower first.
+
+Catches a server that refuses a priority it was documented to refuse and never did, lets it change
+an answer, or schedules by the wrong end.
+"""
+
+import asyncio
+
+import pytest
+
+from conformance.generate import running
+from conformance.support import split_chat, without
+from fixtures.case import Node, requirement
+
+IN_ORDER = pytest.mark.parametrize("node", [Node("real")], indirect=True)
+# One sequence at a time, so that who waits is served by priority.
+BY_PRIORITY = pytest.mark.parametrize(
+    "node",
+    [Node("real", "--scheduling-policy", "priority", "--max-num-seqs", "1", exclusive=True)],
+    indirect=True,
+)
+PROMPT = [20, 21, 22, 23]
+PARAMS = {"max_tokens": 8, "temperature": 0.0, "ignore_eos": True}
+CHAT = {"messages": [{"role": "user", "content": "hello"}], **PARAMS}
+
+
+@IN_ORDER
+@requirement("service.priority.ignored-in-order")
+@pytest.mark.parametrize("priority", [5, -5])
+async def test_generate_answers_as_without(wire, priority):
+    """200 and the whole answer of priority 0 on a first-come, first-served server."""
+    plain = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS)
+    asked = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, priority=priority)
+    varies = ("request_id", "created")
+    assert without(asked.expect(200).json, *varies) == without(plain.expect(200).json, *varies)
+
+
+@IN_ORDER
+@requirement("service.priority.ignored-in-order")
+@pytest.mark.parametrize("priority", [5, -5])
+async def test_the_split_route_answers_as_without(wire, priority):
+    """Render, generate and derender of a chat with a priority give the answer without one."""
+    await wire.needs("render.chat", "derender.chat")
+    plain = await split_chat(wire, CHAT)
+    asked = await split_chat(wire, {**CHAT, "priority": priority})
+    assert asked.rendered["priority"] == priority
+    assert asked.answer["choices"] == plain.answer["choices"]
+
+
+@BY_PRIORITY
+@requirement("service.priority.lower-first")
+async def test_the_lower_priority_is_served_first(wire):
+    """Of two that wait behind a third, the one of the lower priority ends first, sent last."""
+    ended = []
+
+    async def one(priority: int, max_tokens: int) -> None:
+        params = {**PARAMS, "max_tokens": max_tokens}
+        answer = await wire.generate(token_ids=PROMPT, sampling_params=params, priority=priority)
+        answer.expect(200)
+        ended.append(priority)
+
+    async with running(one(-9, 300)):
+        await asyncio.sleep(0.1)
+        await asyncio.gather(one(5, 40), one(1, 40), one(-3, 40))
+    assert ended[-3:] == [-3, 1, 5]
