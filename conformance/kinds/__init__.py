@@ -3,6 +3,8 @@
 Every kind is answered the same each time it is sent: it is greedy or has a seed.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.kinds import coupled, derender, generate, render
@@ -11,9 +13,11 @@ from conformance.kinds.kind import FLAGS, OTHER_NODES, Kind
 __all__ = ["FLAGS", "KINDS", "OTHER_NODES", "Kind", "parameters"]
 
 KINDS: dict[str, Kind] = {
-    f"{module.__name__.rpartition('.')[2]}.{name}": kind
+    name: replace(kind, name=name)
     for module in (generate, render, derender, coupled)
-    for name, kind in module.KINDS.items()
+    for name, kind in (
+        (f"{module.__name__.rpartition('.')[2]}.{own}", kind) for own, kind in module.KINDS.items()
+    )
 }
 
 

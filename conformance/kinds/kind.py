@@ -37,7 +37,7 @@ class Kind:
 
     `route` is a key of ROUTES. `body` may depend on the node's release. `needs` are names of
     `fixtures.capabilities`. `node` is a key of FLAGS. `error_event`: the refusal comes as an event of
-    a stream of status 200.
+    a stream of status 200. `name` is its key in KINDS.
     """
 
     route: str
@@ -46,6 +46,7 @@ class Kind:
     status: int = 200
     node: Literal["plain", "parsers", "any-logprobs"] = "plain"
     error_event: bool = False
+    name: str = ""
 
     @property
     def path(self) -> str:

@@ -6,8 +6,15 @@ document has none, or leaves a required key out.
 
 import pytest
 
-from conformance.kinds import FLAGS, KINDS, parameters
-from conformance.schema.support import JSON, STREAM, answer_schema, document_of, parts
+from conformance.kinds import KINDS, parameters
+from conformance.schema.support import (
+    JSON,
+    STREAM,
+    answer_schema,
+    answered,
+    document_of,
+    parts,
+)
 from fixtures.case import Node, requirement
 
 pytestmark = [
@@ -19,13 +26,11 @@ ANSWERED = [name for name, kind in KINDS.items() if not kind.refused and name !=
 REFUSED = [name for name, kind in KINDS.items() if kind.refused and not kind.error_event]
 
 
-async def of(kind, wire, lease):
-    """The wire to the node the kind wishes for."""
-    return wire if kind.node == "plain" else await lease(Node("real", *FLAGS[kind.node]))
-
-
-def faults_of(document, kind, sent, answer):
-    schema = answer_schema(document, kind, sent, answer)
+async def faults_of(kind, wire, lease) -> list[str]:
+    """What the document of the node says against its answer."""
+    answer, wire = await answered(kind, wire, lease)
+    document = await document_of(wire)
+    schema = answer_schema(document, kind, answer)
     return [fault for part in parts(answer) for fault in document.faults(part, schema)]
 
 
@@ -33,8 +38,7 @@ def faults_of(document, kind, sent, answer):
 @pytest.mark.parametrize("kind", parameters(*KINDS))
 async def test_answer_is_strict_json(wire, lease, kind):
     """Status, content type and a body that a strict parser takes; a stream ends with [DONE]."""
-    wire = await of(kind, wire, lease)
-    answer = (await kind.send(wire, wire.node)).expect(kind.status)
+    answer, wire = await answered(kind, wire, lease)
     if kind.streams(wire.node):
         assert answer.headers["content-type"].partition(";")[0] == STREAM
         assert answer.chunks and answer.done
@@ -47,28 +51,21 @@ async def test_answer_is_strict_json(wire, lease, kind):
 @pytest.mark.parametrize("kind", parameters(*ANSWERED))
 async def test_answer_is_what_the_document_says(wire, lease, kind):
     """No undeclared key, no undeclared null, no missing key, no other type, in any part."""
-    wire = await of(kind, wire, lease)
-    document, sent = await document_of(wire), kind.body_for(wire.node)
-    answer = (await kind.send(wire, wire.node)).expect(200)
-    assert faults_of(document, kind, sent, answer) == []
+    assert await faults_of(kind, wire, lease) == []
 
 
 @requirement("schema.errors.valid")
 @pytest.mark.parametrize("kind", parameters(*REFUSED))
 async def test_refusal_is_what_the_document_says(wire, lease, kind):
     """Its status is documented, and its body is as the document has it."""
-    wire = await of(kind, wire, lease)
-    document, sent = await document_of(wire), kind.body_for(wire.node)
-    answer = (await kind.send(wire, wire.node)).expect(kind.status)
-    assert faults_of(document, kind, sent, answer) == []
+    assert await faults_of(kind, wire, lease) == []
 
 
 @requirement("schema.errors.shape")
 @pytest.mark.parametrize("kind", parameters(*REFUSED))
 async def test_refusal_has_the_shape_of_every_error(wire, lease, kind):
     """message, type, param and code in this order; the code is the status."""
-    wire = await of(kind, wire, lease)
-    answer = (await kind.send(wire, wire.node)).expect(kind.status)
+    answer, _ = await answered(kind, wire, lease)
     assert list(answer.json) == ["error"]
     error = answer.json["error"]
     assert list(error) == ["message", "type", "param", "code"]

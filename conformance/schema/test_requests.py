@@ -6,9 +6,9 @@ and a node that takes a value of a type its document excludes, or breaks on it.
 
 import pytest
 
-from conformance.kinds import FLAGS, KINDS, parameters
+from conformance.kinds import KINDS, parameters
 from conformance.kinds.kind import ROUTES
-from conformance.schema.support import document_of
+from conformance.schema.support import answered, document_of
 from conformance.support import without
 from fixtures.case import Node, requirement
 from fixtures.wire import OMIT
@@ -32,10 +32,8 @@ PLAIN = {
 @pytest.mark.parametrize("kind", parameters(*SENT))
 async def test_a_request_that_is_served_is_declared(wire, lease, kind):
     """The node serves it; by its document every key of it is known, and every value allowed."""
-    if kind.node != "plain":
-        wire = await lease(Node("real", *FLAGS[kind.node]))
+    answer, wire = await answered(kind, wire, lease)
     document = await document_of(wire)
-    answer = (await kind.send(wire, wire.node)).expect(200)
     assert document.faults(answer.request, document.request(kind.path)) == []
 
 
