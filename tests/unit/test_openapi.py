@@ -171,6 +171,13 @@ def test_a_component_is_found_by_the_first_of_its_names(document):
         document.component("Gone")
 
 
+def test_items_are_those_of_the_first_part_that_has_any(document):
+    listed = document.properties(document.component("Answer"))["items"]
+    optional = {"anyOf": [{"type": "null"}, listed]}
+    assert document.items(optional) == document.items(listed) == document.component("Item")
+    assert document.items({"type": "null"}) == {}
+
+
 def test_properties_are_gathered_from_every_part(document):
     assert set(document.properties(document.component("Named"))) == {
         *("id", "name", "score", "free", "extra"),
