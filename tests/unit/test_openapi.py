@@ -171,11 +171,12 @@ def test_a_component_is_found_by_the_first_of_its_names(document):
         document.component("Gone")
 
 
-def test_items_are_those_of_the_first_part_that_has_any(document):
-    listed = document.properties(document.component("Answer"))["items"]
-    optional = {"anyOf": [{"type": "null"}, listed]}
-    assert document.items(optional) == document.items(listed) == document.component("Item")
-    assert document.items({"type": "null"}) == {}
+def test_of_alternatives_the_one_without_a_fault_is_meant(document):
+    one = document.properties(document.component("Answer"))["one"]
+    assert document.meant({"left": 1, "right": 2}, one) == SCHEMAS["Pair"]
+    assert document.meant({"id": 1}, one) == ITEM
+    assert document.meant(None, one) == {"type": "null"}
+    assert document.meant({"id": "1"}, one) == one
 
 
 def test_properties_are_gathered_from_every_part(document):
