@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.kinds import Kind
 from fixtures.nodes.script import hang, output, step
+from fixtures.tolerance import assert_same
 from fixtures.wire import Exchange, Wire
 
 MASKED = frozenset({"id", "request_id", "created", "last_tool_call_ids"})
@@ -124,20 +125,28 @@ def _prompt_row(row: Mapping | None) -> list[list] | None:
     return [[int(name), entry["logprob"], entry["rank"]] for name, entry in row.items()]
 
 
-def comparable(exchange: Exchange) -> dict[str, Any]:
-    """Status, content type and body of an answer as text; only ids and times are masked.
+def same(forced: Exchange, real: Exchange) -> None:
+    """AssertionError unless two answers are one but for ids and times.
 
-    The text keeps the order of keys and tells 1 from 1.0.
+    Numbers are compared exactly: a float32 goes over the wire, into a script and back unchanged.
     """
+    assert (forced.status, content_type(forced)) == (real.status, content_type(real))
+    parts = [bodies(exchange) for exchange in (forced, real)]
+    assert_same(*parts, logprob_abs=0.0, ignore=())
+    # the text also keeps the order of keys
+    for own, other in zip(*parts, strict=True):
+        assert json.dumps(own) == json.dumps(other)
+
+
+def content_type(exchange: Exchange) -> str | None:
+    return exchange.headers.get("content-type")
+
+
+def bodies(exchange: Exchange) -> list[Any]:
+    """What an answer is made of, masked: one body or none; of a stream its chunks and its end."""
     if exchange.is_event_stream:
-        body = [json.dumps(masked(chunk)) for chunk in [*exchange.chunks, exchange.done]]
-    else:
-        body = [json.dumps(masked(exchange.json))] if exchange.body else []
-    return {
-        "status": exchange.status,
-        "content-type": exchange.headers.get("content-type"),
-        "body": body,
-    }
+        return [*map(masked, exchange.chunks), exchange.done]
+    return [masked(exchange.json)] if exchange.body else []
 
 
 def masked(value: Any) -> Any:
