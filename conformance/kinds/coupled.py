@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     "chat-seeded": chat(**SEEDED),
     "chat-logprobs-0": chat(logprobs=True, top_logprobs=0),
     "chat-logprobs-2": chat(**SEEDED, **LOGPROBS),
-    "chat-n-2": chat(**SEEDED, n=2),
+    "chat-n-2": chat(**SEEDED, n=2, needs=("parallel-sampling",)),
     "chat-stop-string": chat(**ONLY_A, stop=["aaa"]),
     "chat-end-token": chat(logit_bias={"2": 100.0}, ignore_eos=False, min_tokens=2),
     "chat-echo": chat(
@@ -64,7 +64,7 @@ KINDS: dict[str, Kind] = {
     "chat-stream-one-token": chat(stream=True, max_tokens=1),
     "chat-stream-usage-each": chat(stream=True, **EACH_USAGE),
     "chat-stream-logprobs": chat(stream=True, **SEEDED, **LOGPROBS),
-    "chat-stream-n-2": chat(stream=True, **SEEDED, **LOGPROBS, n=2),
+    "chat-stream-n-2": chat(stream=True, **SEEDED, **LOGPROBS, n=2, needs=("parallel-sampling",)),
     "chat-stream-return-token-ids": chat(stream=True, return_token_ids=True),
     "chat-stream-stop-string": chat(stream=True, **ONLY_A, stop=["aaa"], return_token_ids=True),
     "chat-stream-reasoning": chat(node="parsers", stream=True, **REASONED, return_token_ids=True),
@@ -81,13 +81,15 @@ KINDS: dict[str, Kind] = {
     "completions-echo-logprobs": completions(echo=True, logprobs=1),
     "completions-two-prompts": completions(prompt=["hello", "the fox"], logprobs=1),
     "completions-token-ids": completions(prompt=[20, 21, 22], return_token_ids=True),
-    "completions-n-2": completions(**SEEDED, n=2),
+    "completions-n-2": completions(**SEEDED, n=2, needs=("parallel-sampling",)),
     "completions-stop-string": completions(**ONLY_A, stop=["aaa"]),
     "completions-suffix-space": completions(skip_special_tokens=False),
     "completions-stream": completions(stream=True, max_tokens=1),
     "completions-stream-usage-each": completions(stream=True, **EACH_USAGE),
     "completions-stream-logprobs": completions(stream=True, **SEEDED, logprobs=2),
-    "completions-stream-n-2": completions(stream=True, **SEEDED, n=2, logprobs=0),
+    "completions-stream-n-2": completions(
+        stream=True, **SEEDED, n=2, logprobs=0, needs=("parallel-sampling",)
+    ),
     "completions-unknown-model": completions(status=404, model="nobody"),
     "completions-too-many-logprobs": completions(status=400, logprobs=21),
 }

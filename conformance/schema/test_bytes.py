@@ -10,7 +10,7 @@ import pytest
 
 from conformance.kinds import KINDS
 from conformance.schema.support import answer_schema, document_of
-from fixtures.case import Node, requirement
+from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
@@ -44,6 +44,7 @@ def out_of_order(document, value, schema, path="$") -> list[str]:
 
 
 @requirement("schema.answers.plain-dump")
+@capability("openapi")
 @pytest.mark.parametrize("tokens", [1, 37, 500])
 @pytest.mark.parametrize("k", [None, 0, 1, 3, 8])
 async def test_bytes_are_those_of_a_plain_dump(wire, k, tokens):

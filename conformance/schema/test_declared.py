@@ -12,6 +12,7 @@ from fixtures.case import Node, requirement
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real")], indirect=True),
     pytest.mark.usefixtures("capable"),
+    pytest.mark.capability("openapi"),
 ]
 
 # One kind for each route, and for each of its content types.

@@ -16,6 +16,7 @@ from fixtures.wire import OMIT
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real")], indirect=True),
     pytest.mark.usefixtures("capable"),
+    pytest.mark.capability("openapi"),
 ]
 
 # The abort route reads its body itself, and declares none (schema.routes.body-declared).

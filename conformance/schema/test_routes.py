@@ -14,6 +14,7 @@ from fixtures.case import Node, requirement
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
     pytest.mark.usefixtures("capable"),
+    pytest.mark.capability("openapi"),
 ]
 
 # Routes that the scale-out API is made of, as their paths tell.
