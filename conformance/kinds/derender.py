@@ -5,6 +5,7 @@ from typing import Any
 
 from conformance.kinds.kind import Kind
 from conformance.support import WEATHER_TOOL, chunk, encode, logprob_entry, response
+from fixtures.case import own_id
 from fixtures.nodes.lease import Lease
 
 PROMPT = encode("hello world")
@@ -93,7 +94,7 @@ KINDS: dict[str, Kind] = {
     "chat-unknown-id": chat(response([100_000])),
     "completions": completions(response(IDS)),
     "completions-two": completions(
-        [response(IDS), response(IDS[:3], request_id="r-2")],
+        [response(IDS), response(IDS[:3], request_id=own_id("r-2"))],
         completion_request={**COMPLETION, "prompt": ["hello world", "hello"]},
         prompt_tokens=[3, 2],
     ),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from conformance.kinds.kind import Kind
+from fixtures.case import own_id
 
 PROMPT = [20, 21, 22, 23, 24, 25, 26, 27]
 GREEDY = {"temperature": 0.0, "max_tokens": 6, "ignore_eos": True}
@@ -79,9 +80,9 @@ KINDS: dict[str, Kind] = {
     ),
     "structured-regex": full({"structured_outputs": {"regex": "[ab]{3}"}, "ignore_eos": False}),
     "return-token-ids": full(None, "return-token-ids", return_token_ids=True),
-    "request-id": full(None, request_id="a-kind"),
+    "request-id": full(None, request_id=own_id("kind")),
     "no-detokenize": full({"detokenize": False, "logprobs": 1}),
-    "cache-salt": full(None, cache_salt="salt"),
+    "cache-salt": full(None, cache_salt=own_id("salt")),
     "stream": stream(),
     "stream-seeded": stream(SEEDED),
     "stream-logprobs-0": stream({"logprobs": 0}),

@@ -4,6 +4,7 @@ from typing import Any
 
 from conformance.kinds.kind import Kind
 from conformance.support import WEATHER_TOOL
+from fixtures.case import own_id
 
 HELLO = [{"role": "user", "content": "hello world"}]
 TURNS = [
@@ -47,7 +48,7 @@ KINDS: dict[str, Kind] = {
     "chat-stream": chat(stream=True, stream_options={"include_usage": True}),
     "chat-return-token-ids": chat(return_token_ids=True),
     "chat-offsets": chat(return_token_offsets=True),
-    "chat-ids": chat(request_id="a-kind", cache_salt="salt", priority=0),
+    "chat-ids": chat(request_id=own_id("kind"), cache_salt=own_id("salt"), priority=0),
     "chat-no-messages": chat(status=400, messages=7),
     "chat-unknown-model": chat(status=404, model="nobody"),
     "completions": completions(),
