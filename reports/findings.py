@@ -26,7 +26,6 @@ ADDRESS = re.compile(r"https?://[^/\s']+")
 SCRIPT = "x-engine-script"
 EXCERPT = 1200  # characters of an answer
 MESSAGE_LINES = 8
-ENGINE_FLAGS = "--enforce-eager --kv-cache-memory-bytes 33554432 --enable-scale-out"
 
 
 @dataclass
@@ -105,11 +104,13 @@ def document(
     yield ""
     yield f"{len(found)} faults on {', '.join(targets)}. Made by `{command}`."
     yield ""
-    yield "Every request below repeats its fault by itself. Start the node that a fault names, with the"
-    yield "model that `python -m fixtures model` makes, and set `NODE` to its address:"
+    yield "Every request below repeats its fault by itself. `python -m fixtures model RELEASE` makes the"
+    yield "model and prints the lines that serve it; add the words that a fault names (`NAME=value` goes"
+    yield "before the line, `{NAME}` is the folder of that model, and `--tokens-only` or"
+    yield "`--no-enable-scale-out` says that `--enable-scale-out` is left away). `--model NAME` makes another"
+    yield "model. Then:"
     yield ""
     yield "```"
-    yield f"vllm serve $MODEL --served-model-name tiny --max-model-len 512 {ENGINE_FLAGS} FLAGS"
     yield "NODE=http://127.0.0.1:8000"
     yield "```"
     for number, finding in enumerate(found, 1):
