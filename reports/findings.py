@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from reports.check import ReportProblem
 from reports.record import Report
@@ -40,7 +40,7 @@ class Finding:
     @property
     def releases(self) -> list[str]:
         """The releases it was seen on, oldest first."""
-        return sorted({case["target"].rpartition("@")[2] for case in self.cases}, key=Version)
+        return sorted({case["target"].rpartition("@")[2] for case in self.cases}, key=_version)
 
     @property
     def rules(self) -> list[str]:
@@ -70,10 +70,23 @@ def findings(reports: Sequence[Report]) -> list[Finding]:
                 finding.cases.append(case)
 
     def order(finding: Finding) -> tuple:
-        newest = Version(finding.releases[-1])
-        return tuple(-part for part in newest.release), finding.rules[0], finding.reason
+        return finding.rules[0], finding.reason
 
-    return sorted(found.values(), key=order)
+    newest_first = sorted({f.releases[-1] for f in found.values()}, key=_version, reverse=True)
+    return [
+        finding
+        for release in newest_first
+        for finding in sorted(found.values(), key=order)
+        if finding.releases[-1] == release
+    ]
+
+
+def _version(release: str) -> Version:
+    """A release's place in order; what is no version comes first."""
+    try:
+        return Version(release)
+    except InvalidVersion:
+        return Version("0")
 
 
 def listed_lines(file: Path) -> dict[tuple[str, str], tuple[str, str]]:
@@ -139,7 +152,7 @@ def _finding(
     yield f"- {count} case{'s' * (count > 1)}; shown by `{case['id']}`"
     if not case["exchanges"]:
         return
-    exchange = case["exchanges"][-1]
+    exchange = shown_exchange(case)
     yield f"- node: {node_words(exchange['node'], plain=lines is not None or not needs_script(exchange))}"
     yield from _block("", lines[0] if lines else curl(exchange))
     if lines:
@@ -176,10 +189,18 @@ def needs_script(exchange: Mapping) -> bool:
     return SCRIPT in exchange["request_headers"]
 
 
+def shown_exchange(case: Mapping) -> Mapping:
+    """The exchange that shows a case's fault: the last, or the first that broke the server, after
+    which no later one says anything.
+    """
+    broke = (e for e in case["exchanges"] if not e["status"] or e["status"] >= 500)
+    return next(broke, case["exchanges"][-1])
+
+
 def _effort(case: Mapping) -> tuple:
     if not case["exchanges"]:
         return (9,)
-    last = case["exchanges"][-1]
+    last = shown_exchange(case)
     incomplete = not last["status"] or "# request.body" in last["curl"]
     return needs_script(last), incomplete, len(last["curl"]), case["id"]
 
