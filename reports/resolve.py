@@ -23,6 +23,10 @@ STATUSES = (PASSED, FAILED, KNOWN_FAILING, UNSUPPORTED, NOT_JUDGED, ERROR)
 OUTCOMES = (PASSED, FAILED, UNSUPPORTED, ERROR)  # what a case can do by itself
 GOOD = frozenset({PASSED, KNOWN_FAILING, UNSUPPORTED})  # the statuses that leave the exit code 0
 
+# How the message of a known failure begins; a case's own begins with the name of an exception.
+LISTED = "known failing since"
+LATER = "stock vLLM holds"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -98,6 +102,18 @@ def exit_code(statuses: Iterable[str], problems: Sequence[str] = ()) -> int:
     """0 when there is no problem, at least one case, and every status is a good one; else 1."""
     seen = set(statuses)
     return 0 if seen and seen <= GOOD and not problems else 1
+
+
+def by_itself(case: Judged) -> Judged:
+    """The verdict on `case` before controls left it unjudged: what `resolve` was given."""
+    if case.status != NOT_JUDGED:
+        return case
+    status, message = case.observed, case.message.partition("\n")[2]
+    if status == FAILED and message.startswith((LISTED, LATER)):
+        status = KNOWN_FAILING
+    elif status == PASSED and message:  # it is listed as failing
+        status = FAILED
+    return replace(case, status=status, message=message)
 
 
 def _after_controls(cases: Sequence[Judged], catalogue: Catalogue) -> Iterator[Judged]:
