@@ -53,7 +53,8 @@ def markdown(arguments: argparse.Namespace) -> int:
 
 
 def annotations(arguments: argparse.Namespace) -> int:
-    lines = workflow.commands(read(arguments.file), arguments.checkout)
+    report = read(arguments.file)
+    lines = workflow.commands(report, arguments.checkout, _against(report, arguments))
     return _put("".join(f"{line}\n" for line in lines), None)
 
 
@@ -195,9 +196,10 @@ COMMANDS = {
     ),
     "annotations": Command(
         annotations,
-        "print the failures of a report as workflow commands of GitHub",
+        "print the failures of a report, or what got worse, as workflow commands of GitHub",
         {
             **FILE,
+            **AGAINST,
             "--checkout": {
                 "type": Path,
                 "metavar": "FOLDER",

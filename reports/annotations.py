@@ -6,30 +6,38 @@ from functools import cache
 from pathlib import Path
 
 from reports.case_id import CaseId
+from reports.compare import Comparison, bad_cases
 from reports.record import Report
 from reports.summary import details, printable, words
 
 AT_MOST = 50  # what GitHub keeps of a job
-SHOWN = ("failed", "error")
 
 
-def commands(report: Report, checkout: Path) -> Iterator[str]:
+def commands(report: Report, checkout: Path, comparison: Comparison | None = None) -> Iterator[str]:
     """One line per failed or broken case and per problem of the run, and one on what is left out.
 
     `checkout`: the folder in which the cases' files are looked for, for the line of each function.
+    `comparison`: that of `report` with an older one; then what got worse has a line, and what fails
+    as it did has none.
     """
     rules = report.header["requirements"]
-    found = [_problem(problem) for problem in report.footer["problems"]]
-    for status in SHOWN:
-        found += [_case(case, rules, checkout) for case in report.cases if case["status"] == status]
+    problems = comparison.problems if comparison else report.footer["problems"]
+    found = [_problem(problem) for problem in problems]
+    unjudged = 0
+    for what, case in bad_cases(report, comparison):
+        # Its control has a line, and may have left hundreds unjudged.
+        if what == words("not_judged"):
+            unjudged += 1
+        else:
+            found.append(_case(what, case, rules, checkout))
     yield from found[:AT_MOST]
     rest = []
     if len(found) > AT_MOST:
         rest.append(f"{len(found) - AT_MOST} more failures are left out")
-    if unjudged := report.footer["counts"].get("not_judged"):
-        rest.append(f"{unjudged} cases are not judged, because a rule they build on did not hold")
+    if unjudged:
+        rest.append(f"not judged, because a rule they build on did not hold: {unjudged} cases")
     if rest:
-        yield command("notice", f"{'; '.join(rest)}: they stand in the report.", title="tokenwire")
+        yield command("notice", f"{'; '.join(rest)}. They stand in the report.", title="tokenwire")
 
 
 def command(kind: str, message: str, **properties: object) -> str:
@@ -42,14 +50,14 @@ def _problem(problem: str) -> str:
     return command("error", printable(problem), title="tokenwire: the run itself")
 
 
-def _case(case: Mapping, rules: Mapping[str, Mapping], checkout: Path) -> str:
+def _case(what: str, case: Mapping, rules: Mapping[str, Mapping], checkout: Path) -> str:
     id = CaseId.of(case["id"])
     place: dict[str, object] = {}
     if path := _inside(checkout, id.file):
         place["file"] = id.file
         if line := _lines(path).get(id.names):
             place["line"] = line
-    title = printable(f"{words(case['status'])}: {case['requirements'][0]}")
+    title = printable(f"{what}: {case['requirements'][0]}")
     told = [printable(case["id"]), *details(case, rules)]
     return command("error", "\n".join(told), **place, title=title)
 

@@ -8,10 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from reports.compare import KINDS, Comparison
+from reports.compare import KINDS, Comparison, bad_cases
 from reports.record import Report
 from reports.shapes import readers
-from reports.summary import BAD, STYLES, by_chapter, cut, details, printable, words
+from reports.summary import STYLES, by_chapter, cut, details, printable, words
 
 LONGEST = 60_000  # characters; GitHub refuses a comment of more than 65,536
 LONGEST_BLOCK = 8_000
@@ -72,31 +72,14 @@ def _wrong(report: Report, comparison: Comparison | None) -> Iterator[tuple[int,
     if problems:
         yield 1, f"\n**problems of the run itself**\n\n{fence(map(cut, problems[:MOST_LINES]))}"
     by_rule: dict[tuple[str, str], list[Mapping]] = {}
-    for what, case in _bad(report, comparison):
+    for what, case in bad_cases(report, comparison):
         by_rule.setdefault((what, case["requirements"][0]), []).append(case)
     for (what, _), cases in by_rule.items():
-        # What vanished may judge a rule that the new report no longer has.
-        gone = {id: {"text": "(no longer a rule)"} for id in cases[0]["requirements"]}
         more = f", and {len(cases) - 1:,} more of its rule" if len(cases) > 1 else ""
         yield (
             len(cases),
-            f"\n**{what}** {code(cases[0]['id'])}{more}\n\n{fence(details(cases[0], gone | rules))}",
+            f"\n**{what}** {code(cases[0]['id'])}{more}\n\n{fence(details(cases[0], rules))}",
         )
-
-
-def _bad(report: Report, comparison: Comparison | None) -> Iterator[tuple[str, Mapping]]:
-    """What to call it, and the case: all that speaks against the run, the worst first."""
-    if comparison is None:
-        for status in BAD:
-            yield from ((words(status), c) for c in report.cases if c["status"] == status)
-        return
-    worse = [change for change in comparison.changes if change.is_worse]
-    for kind in KINDS:
-        yield from ((kind, change.case) for change in worse if change.kind == kind)
-    told = {change.case["id"] for change in worse}
-    for case in report.cases:
-        if case["status"] == "error" and case["id"] not in told:
-            yield "error", case
 
 
 def _blocks(

@@ -150,7 +150,8 @@ def details(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[str]:
     """
     message = case.get("message", "").splitlines()
     for id in case["requirements"]:
-        yield f"  rule    {printable(id)}: {printable(rules[id]['text'])}"
+        text = rules[id]["text"] if id in rules else "(no longer a rule)"
+        yield f"  rule    {printable(id)}: {printable(text)}"
     node = printable(case["node"] or "none")
     yield f"  node    {node} ({printable(case['target'])}, engine {case['engine']})"
     for line in message[:MESSAGE_LINES]:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from reports.annotations import commands
+from reports.compare import compare
 from reports.record import read
-from tests.unit.report_lines import EVIL, case, exchange, write
+from tests.unit.report_lines import EVIL, RULE, TARGET, case, exchange, header, write
 
 FILE = """
 import pytest
@@ -80,10 +81,32 @@ def test_no_more_than_fifty_are_shown_and_the_rest_is_told(checkout):
     found = lines(checkout, *bad, unjudged, problems=["lost: t::z."])
     assert len(found) == 51 and "lost: t::z." in found[0]
     assert found[-1] == (
-        "::notice title=tokenwire::11 more failures are left out; 1 cases are not judged, because a "
-        "rule they build on did not hold: they stand in the report."
+        "::notice title=tokenwire::11 more failures are left out; not judged, because a rule they "
+        "build on did not hold: 1 cases. They stand in the report."
     )
 
 
 def test_a_good_run_has_none(checkout):
     assert lines(checkout, case(), case("t::b", "unsupported"), exit_code=0) == []
+
+
+def test_against_an_older_report_what_got_worse_has_a_line(checkout):
+    old_cases = [case("t::a"), case("t::b", "failed"), case("t::c"), case("t::e", "failed")]
+    old_cases.append(case("t::gone", requirements=["generate.old"]))
+    new_cases = [case("t::a", "failed"), case("t::b", "failed"), case("t::c", "unsupported")]
+    new_cases.append(case("t::e", "error"))
+    head = header(targets=[TARGET])
+    rules = {**head["requirements"], "generate.old": RULE}
+    old = write(
+        checkout / "old.jsonl", *old_cases, head={**head, "requirements": rules}, exit_code=1
+    )
+    new = read(write(checkout / "new.jsonl", *new_cases, head=head, exit_code=1))
+    found = list(commands(new, checkout, compare(read(old), new, ())))
+    assert [line.partition("%0A")[0] for line in found] == [
+        f"::error title=tokenwire%3A the run itself::1 case of {TARGET} ended as error.",
+        "::error title=newly failing%3A generate.a::t::a",
+        "::error title=newly unsupported%3A generate.a::t::c",
+        "::error title=vanished%3A generate.old::t::gone",
+        "::error title=error%3A generate.a::t::e",
+    ]
+    assert "generate.old: (no longer a rule)" in found[3]

@@ -48,6 +48,14 @@ def test_a_badge_tells_how_many_passed(tmp_path, cases, footer, words, ground):
     assert title.startswith("tokenwire: ") and "href" not in text
 
 
+def test_a_badge_holds_whatever_a_header_calls_its_target(tmp_path):
+    evil = "<script>\"'&\x1b@1"
+    path = write(tmp_path / "r.jsonl", case(target=evil), head=header(targets=[evil]))
+    root = tree.fromstring(badge.document(read(path)))
+    title = f"tokenwire: 1 case on {evil}: 1 passed".replace("\x1b", r"\x1b")
+    assert root.get("aria-label") == root.find("{http://www.w3.org/2000/svg}title").text == title
+
+
 def rows(path):
     return list(csv.reader(io.StringIO(table.document(read(path)), newline=""), strict=True))
 
