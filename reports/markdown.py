@@ -6,7 +6,7 @@ link, no reference.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from reports.compare import KINDS, Comparison, bad_cases
 from reports.record import Report
@@ -70,7 +70,10 @@ def _wrong(report: Report, comparison: Comparison | None) -> Iterator[tuple[int,
     rules = report.header["requirements"]
     problems = comparison.problems if comparison else report.footer["problems"]
     if problems:
-        yield 1, f"\n**problems of the run itself**\n\n{fence(map(cut, problems[:MOST_LINES]))}"
+        told = [cut(problem) for problem in problems[:MOST_LINES]]
+        if len(problems) > MOST_LINES:
+            told.append(f"… {len(problems) - MOST_LINES} more in the report")
+        yield 1, f"\n**problems of the run itself**\n\n{fence(told)}"
     by_rule: dict[tuple[str, str], list[Mapping]] = {}
     for what, case in bad_cases(report, comparison):
         by_rule.setdefault((what, case["requirements"][0]), []).append(case)
@@ -82,9 +85,7 @@ def _wrong(report: Report, comparison: Comparison | None) -> Iterator[tuple[int,
         )
 
 
-def _blocks(
-    report: Report, comparison: Comparison | None
-) -> Iterator[tuple[str, Sequence[str] | str]]:
+def _blocks(report: Report, comparison: Comparison | None) -> Iterator[tuple[str, str]]:
     """Title and content of each part that is folded away."""
     if comparison and comparison.moves:
         moves = [cut(str(move)) for move in comparison.moves[:MOST_ROWS]]

@@ -149,8 +149,8 @@ def _cases(parts: Mapping[Path, Report]) -> list[dict]:
             said = [(one.requirements, one.status, one.observed) for one in (other, case)]
             if said[0] != said[1]:
                 raise ReportProblem(
-                    f"{there} and {file} contradict each other: {short(case.case)} on {case.target} "
-                    f"is {other.status} and {case.status}"
+                    f"{there} and {file} contradict each other: {short(case.case)} on "
+                    f"{short(case.target)} is {other.status} and {case.status}"
                     + ("." if said[0][0] == said[1][0] else ", and judges other rules.")
                 )
     return [line for _, line, _ in found.values()]
