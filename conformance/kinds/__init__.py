@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from conformance.kinds import coupled, derender, generate, render
-from conformance.kinds.kind import FLAGS, OTHER_NODES, Kind
+from conformance.kinds.kind import FLAGS, Kind
 
-__all__ = ["FLAGS", "KINDS", "OTHER_NODES", "Kind", "parameters"]
+__all__ = ["FLAGS", "KINDS", "Kind", "parameters"]
 
 KINDS: dict[str, Kind] = {
     name: replace(kind, name=name)

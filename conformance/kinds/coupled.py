@@ -83,7 +83,7 @@ KINDS: dict[str, Kind] = {
     "completions-token-ids": completions(prompt=[20, 21, 22], return_token_ids=True),
     "completions-n-2": completions(**SEEDED, n=2, needs=("parallel-sampling",)),
     "completions-stop-string": completions(**ONLY_A, stop=["aaa"]),
-    "completions-suffix-space": completions(skip_special_tokens=False),
+    "completions-special-tokens": completions(skip_special_tokens=False),
     "completions-stream": completions(stream=True, max_tokens=1),
     "completions-stream-usage-each": completions(stream=True, **EACH_USAGE),
     "completions-stream-logprobs": completions(stream=True, **SEEDED, logprobs=2),

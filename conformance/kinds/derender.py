@@ -10,6 +10,7 @@ from fixtures.nodes.lease import Lease
 
 PROMPT = encode("hello world")
 IDS = encode("the é 🦊 fox")
+OTHER_ID = 40
 THOUGHT = encode("<think>it rains</think>sunny")
 CALL = encode('<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>')
 CHAT = {"model": "tiny", "messages": [{"role": "user", "content": "hello world"}]}
@@ -20,10 +21,7 @@ TOOLS = {"tools": [WEATHER_TOOL], "tool_choice": "auto"}
 
 def rows(node: Lease) -> dict[str, Any]:
     """Logprobs for IDS, two candidates each, in the shape of the node's release."""
-    return {"content": [logprob_entry(node, own, [(own, -0.25), (A_THIRD, -1.5)]) for own in IDS]}
-
-
-A_THIRD = 40
+    return {"content": [logprob_entry(node, own, [(own, -0.25), (OTHER_ID, -1.5)]) for own in IDS]}
 
 
 def chat(answer: Any, node: str = "plain", status: int = 200, **fields: Any) -> Kind:

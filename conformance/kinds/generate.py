@@ -41,7 +41,6 @@ def refused(status: int = 400, **fields: Any) -> Kind:
 
 
 N2 = {**SEEDED, "n": 2}
-STREAMED_PROMPT_LOGPROBS = ("generate-stream", "prompt-logprobs.stream")
 USAGE = {"include_usage": True}
 EACH_USAGE = {"include_usage": True, "continuous_usage_stats": True}
 

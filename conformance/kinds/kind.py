@@ -26,7 +26,6 @@ ROUTES = {
 
 # The flags of the nodes a kind may wish for, by their name.
 FLAGS = {"plain": (), "parsers": PARSERS, "any-logprobs": ("--max-logprobs", "-1")}
-OTHER_NODES = ("parsers", "any-logprobs")
 
 Body = Mapping[str, Any] | Callable[[Lease], Mapping[str, Any]]
 

@@ -38,31 +38,40 @@ CHUNKS = {
 }
 
 
-async def document_of(wire: Wire) -> Document:
-    """The node's own document, asked for once by a worker; each case reports the exchange."""
-    if wire.node_url in _documents:
-        document, exchange = _documents[wire.node_url]
+async def document_of(wire: Wire, path: str) -> Document:
+    """The document of the server that serves `path`, asked for once by a worker; each case reports
+    the exchange.
+    """
+    server = wire.url_for(path)
+    if server in _documents:
+        document, exchange = _documents[server]
         wire.case_record.add(exchange)
         return document
-    exchange = (await wire.get("/openapi.json")).expect(200)
+    exchange = (await wire.get("/openapi.json", of=path)).expect(200)
     document = Document(exchange.json)
-    _documents[wire.node_url] = document, exchange
+    _documents[server] = document, exchange
     return document
 
 
-async def answered(kind: Kind, wire: Wire, lease: Any) -> tuple[Exchange, Wire]:
-    """The answer to `kind`, and the wire to the node that the kind wishes for.
+async def asked(kind: Kind, wire: Wire, lease: Any) -> tuple[Exchange, Wire]:
+    """What came of `kind`, of whatever status, and the wire to the node that the kind wishes for.
 
-    A module sends each kind once to a node: its further cases judge, and report, the same exchange.
+    A worker sends each kind once to a server, as long as it lives: all further cases, of any module,
+    judge and report the same exchange.
     """
     if kind.node != "plain":
         wire = await lease(Node("real", *FLAGS[kind.node]))
-    key = wire.node_url, kind.name
+    key = wire.url_for(kind.path), kind.name
     if key in _answers:
         wire.case_record.add(_answers[key])
     else:
         _answers[key] = await kind.send(wire, wire.node)
-    answer = _answers[key]
+    return _answers[key], wire
+
+
+async def answered(kind: Kind, wire: Wire, lease: Any) -> tuple[Exchange, Wire]:
+    """As `asked`, with the status that the kind is answered with."""
+    answer, wire = await asked(kind, wire, lease)
     # a server may see before the stream begins what vLLM sees after
     if not (kind.error_event and answer.status == 400):
         answer.expect(kind.status)

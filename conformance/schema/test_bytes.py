@@ -52,7 +52,7 @@ async def test_bytes_are_those_of_a_plain_dump(wire, k, tokens):
     answer = await generated(wire, k, tokens)
     plain = json.dumps(answer.json, ensure_ascii=False, separators=(",", ":"))
     assert answer.body == plain.encode()
-    document = await document_of(wire)
+    document = await document_of(wire, KINDS["generate.greedy"].path)
     schema = answer_schema(document, KINDS["generate.greedy"], answer)
     assert document.faults(answer.json, schema) == []
     assert out_of_order(document, answer.json, schema) == []

@@ -6,7 +6,7 @@ Catches a route without a response model: a generated client has no type for wha
 import pytest
 
 from conformance.kinds import KINDS, Kind
-from conformance.schema.support import JSON, STREAM, document_of
+from conformance.schema.support import JSON, STREAM, document_of, parts
 from fixtures.case import Node, requirement
 
 pytestmark = [
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.capability("openapi"),
 ]
 
-# One kind for each route, and for each of its content types.
+# One kind for each route that answers with a body, whole and as a stream.
 ANSWERS = {
     "generate": "generate.greedy",
     "generate-stream": "generate.stream",
@@ -24,7 +24,9 @@ ANSWERS = {
     "messages-render": "render.messages",
     "responses-render": "render.responses",
     "chat-derender": "derender.chat",
+    "chat-derender-stream": "derender.chat-first-chunk",
     "completions-derender": "derender.completions",
+    "completions-derender-stream": "derender.completions-first-chunk",
     "chat": "coupled.chat",
     "chat-stream": "coupled.chat-stream-one-token",
     "completions": "coupled.completions",
@@ -43,10 +45,12 @@ def each(names: dict[str, str]) -> list:
 @requirement("schema.routes.answer-declared")
 @pytest.mark.parametrize("kind", each(ANSWERS))
 async def test_answer_is_declared(wire, kind: Kind):
-    """The document has a schema for the route's answer of status 200."""
+    """The document has a schema for the route's answer of status 200, and it is of this answer."""
     answer = (await kind.send(wire, wire.node)).expect(200)
     content_type = STREAM if answer.is_event_stream else JSON
-    assert (await document_of(wire)).answer(kind.path, 200, content_type)
+    document = await document_of(wire, kind.path)
+    schema = document.answer(kind.path, 200, content_type)
+    assert [fault for part in parts(answer) for fault in document.faults(part, schema)] == []
 
 
 @requirement("schema.routes.body-declared")
@@ -54,4 +58,4 @@ async def test_answer_is_declared(wire, kind: Kind):
 async def test_body_is_declared(wire, kind: Kind):
     """The document has a schema for what the route reads."""
     (await kind.send(wire, wire.node)).expect(200)
-    assert (await document_of(wire)).request(kind.path)
+    assert (await document_of(wire, kind.path)).request(kind.path)

@@ -34,7 +34,7 @@ PLAIN = {
 async def test_a_request_that_is_served_is_declared(wire, lease, kind):
     """The node serves it; by its document every key of it is known, and every value allowed."""
     answer, wire = await answered(kind, wire, lease)
-    document = await document_of(wire)
+    document = await document_of(wire, kind.path)
     assert document.faults(answer.request, document.request(kind.path)) == []
 
 
@@ -49,7 +49,8 @@ async def test_a_request_that_is_served_is_declared(wire, lease, kind):
 )
 async def test_what_the_document_refuses_the_node_refuses(wire, node, route):
     """Each declared field with a value of no type it has, and without each required one: a 4xx."""
-    document, kind = await document_of(wire), PLAIN[route][1]
+    kind = PLAIN[route][1]
+    document = await document_of(wire, kind.path)
     schema, body = document.request(kind.path), {"model": "tiny", **kind.body_for(node)}
     spoilt = {
         name: {**body, name: {"no": ["such", "value"]}} for name in document.properties(schema)

@@ -27,15 +27,20 @@ SPLIT = {name: path for name, path in ROUTES.items() if any(sign in path for sig
 async def test_a_route_that_is_served_is_documented(wire, route):
     """An empty body tells: what is there refuses it, what is not answers 404."""
     absent = route_is_absent(await wire.post(SPLIT[route], {}))
-    documented = "post" in (await document_of(wire)).paths.get(SPLIT[route], {})
-    assert documented == (not absent)
+    document = await document_of(wire, SPLIT[route])
+    assert absent or "post" in document.paths.get(SPLIT[route], {})
 
 
 @requirement("schema.routes.documented-is-served")
 async def test_every_documented_route_is_served(wire):
     """Whatever route of this API the document names, also one that no case here knows."""
-    document = await document_of(wire)
-    paths = [path for path in document.paths if any(sign in path for sign in SIGNS)]
+    paths = {
+        path
+        for known in SPLIT.values()
+        for path in (await document_of(wire, known)).paths
+        # where each role has a server, a document is asked for its own role's routes
+        if any(sign in path for sign in SIGNS) and wire.url_for(path) == wire.url_for(known)
+    }
     assert paths
-    answers = {path: await wire.post(path, {}) for path in paths}
-    assert [path for path in paths if route_is_absent(answers[path])] == []
+    answers = {path: await wire.post(path, {}) for path in sorted(paths)}
+    assert [path for path in answers if route_is_absent(answers[path])] == []

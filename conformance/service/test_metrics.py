@@ -30,9 +30,11 @@ def total(metrics, name: str, **labels: str) -> float:
     return metrics.total(name, **labels) if name in metrics else 0
 
 
-async def counted(wire, **labels: str) -> dict[str, float]:
-    """The counters of one engine: tokens in and out, and ends by their reason."""
-    metrics = await wire.metrics()
+async def counted(wire, of: str = GENERATE, **labels: str) -> dict[str, float]:
+    """The counters of one engine: tokens in and out, and ends by their reason; `of` is the route
+    whose server counts.
+    """
+    metrics = await wire.metrics(of=of)
     labels = {**OF_THE_ENGINE, **labels}
     ends = {
         reason: total(metrics, "vllm:request_success_total", finished_reason=reason, **labels)
@@ -90,9 +92,9 @@ async def test_render_and_derender_count_no_tokens(wire, route):
     """They run nothing, so no counter of the engine moves."""
     one = ROUTES[route]
     await wire.needs(one.capability)
-    before = await counted(wire)
+    before = await counted(wire, one.path)
     one.served(await wire.post(one.path, one.body))
-    assert moved(before, await counted(wire)) == NONE
+    assert moved(before, await counted(wire, one.path)) == NONE
 
 
 @ALONE
@@ -116,7 +118,7 @@ async def test_http_requests_are_counted_by_route(wire, route):
     await wire.needs(one.capability)
 
     async def seen() -> list[float]:
-        metrics = await wire.metrics()
+        metrics = await wire.metrics(of=one.path)
         labels = {"handler": one.path, "method": "POST"}
         name = "http_requests_total"
         return [total(metrics, name, **labels, status=status) for status in ("2xx", "4xx")]

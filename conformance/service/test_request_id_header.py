@@ -8,7 +8,7 @@ import re
 import pytest
 
 from conformance.routes import EVERY_ROUTE, ROUTES
-from fixtures.case import Node, requirement
+from fixtures.case import Node, own_id, requirement
 
 HEADER = "X-Request-Id"
 NAMING = pytest.mark.parametrize(
@@ -24,10 +24,11 @@ async def test_the_callers_id_comes_back(wire, route):
     """The header is the caller's own, once; without one, 32 fresh hex digits."""
     one = EVERY_ROUTE[route]
     await wire.needs(one.capability)
-    given = await wire.post(one.path, one.body, headers={HEADER: "own id-7"})
-    assert one.served(given).headers.get_list(HEADER) == ["own id-7"]
+    own = own_id("own id-7")
+    given = await wire.post(one.path, one.body, headers={HEADER: own})
+    assert one.served(given).headers.get_list(HEADER) == [own]
     fresh = [(await wire.post(one.path, one.body)).headers.get_list(HEADER) for _ in "ab"]
-    assert [[bool(re.fullmatch("[0-9a-f]{32}", own)) for own in ids] for ids in fresh] == [
+    assert [[bool(re.fullmatch("[0-9a-f]{32}", each)) for each in ids] for ids in fresh] == [
         [True],
         [True],
     ]
@@ -41,8 +42,9 @@ async def test_a_refusal_names_its_request(wire, status):
     """The same for an answer that is an error."""
     fault = {"token_ids": []} if status == 400 else {"model": "no-such-model"}
     one = ROUTES["generate"]
-    answer = await wire.post(one.path, {**one.body, **fault}, headers={HEADER: "own"})
-    assert answer.expect(status).headers.get_list(HEADER) == ["own"]
+    own = own_id("own")
+    answer = await wire.post(one.path, {**one.body, **fault}, headers={HEADER: own})
+    assert answer.expect(status).headers.get_list(HEADER) == [own]
 
 
 @SILENT
@@ -50,5 +52,5 @@ async def test_a_refusal_names_its_request(wire, status):
 async def test_no_header_without_the_flag(wire):
     """A server without the flag sends none, whatever the caller sent."""
     one = ROUTES["generate"]
-    answer = await wire.post(one.path, one.body, headers={HEADER: "own"})
+    answer = await wire.post(one.path, one.body, headers={HEADER: own_id("own")})
     assert HEADER not in one.served(answer).headers

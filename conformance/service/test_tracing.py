@@ -4,12 +4,13 @@ Catches a generate route that drops the trace headers, so that its requests cann
 caller's side, and a span with other counts than the answer's.
 """
 
+import asyncio
 import uuid
 
 import pytest
 
 from fixtures.case import Node, requirement
-from fixtures.collector import NODE_VARIABLES, Collector
+from fixtures.collector import NODE_VARIABLES, Collector, Span
 
 PROMPT = list(range(20, 31))
 PARAMS = {"max_tokens": 7, "temperature": 0.0, "ignore_eos": True}
@@ -29,11 +30,28 @@ def collector():
         yield running
 
 
-@pytest.fixture
-async def traced(lease, collector):
-    """A wire to a node that exports its spans."""
+@pytest.fixture(scope="module")
+def traced_node(_lease_node, collector):
+    """The wish for a node that exports to this module's collector: it serves nobody else, and ends
+    with the module.
+    """
     flags = ("--otlp-traces-endpoint", collector.endpoint)
-    return await lease(Node("real", *flags, env=NODE_VARIABLES))
+    wish = Node("real", *flags, env=NODE_VARIABLES, exclusive=True)
+    node = _lease_node(wish)
+    yield wish
+    node.end()
+
+
+@pytest.fixture
+async def traced(lease, traced_node):
+    """A wire to the node that exports its spans."""
+    return await lease(traced_node)
+
+
+async def spans_of(collector: Collector, trace: str) -> list[Span]:
+    """The spans of a trace: those there are a second after the first."""
+    await collector.of_trace(trace, 1)
+    return await collector.of_trace(trace, 2, seconds=1)
 
 
 def parents() -> tuple[str, str, dict[str, str]]:
@@ -51,7 +69,7 @@ async def test_a_request_exports_one_span_under_its_callers(traced, collector, s
     trace, parent, headers = parents()
     body = {"token_ids": PROMPT, "sampling_params": PARAMS, "stream": stream, "request_id": trace}
     (await traced.post(GENERATE, body, headers=headers)).expect(200)
-    (span,) = await collector.of_trace(trace, 1)
+    (span,) = await spans_of(collector, trace)
     assert (span.name, span.parent_id) == ("llm_request", parent)
     expected = {**COUNTS, "gen_ai.request.id": f"generate-tokens-{trace}"}
     assert {name: span.attributes[name] for name in expected} == expected
@@ -64,7 +82,7 @@ async def test_two_requests_do_not_share_a_trace(traced, collector):
     body = {"token_ids": PROMPT, "sampling_params": PARAMS}
     for _, _, headers in callers:
         (await traced.generate(body, headers=headers)).expect(200)
-    found = [await collector.of_trace(trace, 1) for trace, _, _ in callers]
+    found = await asyncio.gather(*(spans_of(collector, trace) for trace, _, _ in callers))
     assert [[span.parent_id for span in spans] for spans in found] == [
         [parent] for _, parent, _ in callers
     ]

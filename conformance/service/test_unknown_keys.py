@@ -47,8 +47,9 @@ def with_keys(body: dict, path: list) -> dict:
 
 
 async def answered(wire, path: str, body: dict) -> list[dict]:
-    """The whole answer but for ids and clock: one body, or the requests of a list; of a stream
-    what its chunks add up to, because a busy machine puts several tokens into one.
+    """The whole answer but for ids and clock: one body, or the requests of a list, or a derendered
+    chunk and the state beside it; of a stream what its chunks add up to, because a busy machine puts
+    several tokens into one.
     """
     answer = (await wire.post(path, body)).expect(200)
     if answer.is_event_stream:
@@ -57,7 +58,9 @@ async def answered(wire, path: str, body: dict) -> list[dict]:
         finish, usage = choices[-1]["finish_reason"], answer.chunks[-1].get("usage")
         return [{"token_ids": tokens, "finish_reason": finish, "usage": usage}]
     found = answer.json if isinstance(answer.json, list) else [answer.json]
-    return [without(one.get("chunk", one), "request_id", "id", "created") for one in found]
+    if "chunk" in found[0]:
+        found = [found[0]["chunk"], found[0]["stream_state"]]
+    return [without(one, "request_id", "id", "created") for one in found]
 
 
 @requirement("service.unknown-keys.ignored")

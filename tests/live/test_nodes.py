@@ -107,7 +107,7 @@ def test_an_implementation_outside_the_checkout_is_found(pool, tmp_path, monkeyp
     (tmp_path / "outside_serving.py").write_text("def install(app):\n    app.title = 'mine'\n")
     monkeypatch.setattr("fixtures.nodes.pool.IMPLEMENTATION_PATH", [str(tmp_path)])
     lease = Lease(pool.address, spec("scripted", implementation="outside_serving:install"))
-    assert httpx.get(f"{lease.url}/openapi.json").json()["info"]["title"] == "mine"
+    assert httpx.get(f"{lease.url}/openapi.json", timeout=60).json()["info"]["title"] == "mine"
     lease.close()
 
 

@@ -46,6 +46,18 @@ def code_is_not_the_status(app) -> None:
     replace(app, compat.ErrorResponse, model_dump=dump)
 
 
+def refusals_are_empty(app) -> None:
+    """An answer that is an error has no body."""
+    from starlette.responses import JSONResponse
+
+    def render(honest, response, content):
+        return (
+            b"" if isinstance(content, dict) and "error" in content else honest(response, content)
+        )
+
+    replace(app, JSONResponse, render=render)
+
+
 def wrong_type_is_ignored(app) -> None:
     """A cache_salt that is no string is dropped."""
 

@@ -249,6 +249,17 @@ def traces_shared(app) -> None:
     replace(app, ServingTokens, _get_trace_headers=headers)
 
 
+def spans_twice(app) -> None:
+    """Each request exports its span twice."""
+    from vllm.v1.engine.output_processor import OutputProcessor
+
+    def traced(honest, *arguments):
+        honest(*arguments)
+        honest(*arguments)
+
+    replace(app, OutputProcessor, do_tracing=traced)
+
+
 # Probes
 
 
@@ -324,6 +335,23 @@ def unknown_keys_carried(app) -> None:
 
     answers(app, COMPLETIONS_RENDER, lambda bodies: [{**body, **seen} for body in bodies])
     requests(app, COMPLETIONS_RENDER, remember)
+
+
+def unknown_keys_in_the_state(app) -> None:
+    """An unknown key of a derender request is in the stream state that it hands back."""
+    seen: dict = {}
+
+    def remember(body: dict) -> dict:
+        seen.clear()
+        seen.update({key: body[key] for key in body if key.startswith("tokenwire_")})
+        return body
+
+    def change(body: dict) -> dict:
+        state = body.get("stream_state")
+        return {**body, "stream_state": {**state, **seen}} if state else body
+
+    answers(app, CHAT_DERENDER, change)
+    requests(app, CHAT_DERENDER, remember)
 
 
 # Priority

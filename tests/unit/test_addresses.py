@@ -1,8 +1,10 @@
 """--url: which addresses it takes, what the servers behind them must say, and what a run makes of it."""
 
+import contextlib
 import http.server
 import json
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,6 +46,13 @@ def server():
     for one in servers:
         one.shutdown()
         one.server_close()
+
+
+def dribble(wfile) -> None:
+    """A byte now and then, so that no single read is late."""
+    for _ in range(40):
+        wfile.write(b" ")
+        time.sleep(0.05)
 
 
 def vllm(version: object, **more) -> dict:
@@ -110,8 +119,13 @@ def test_servers_say_one_version(server):
     [
         (
             (200, {"data": [{"id": "llama", "max_model_len": 8192}]}),
-            "serves llama with a context of",
+            "serves 'llama' with a context of 8192, and",
         ),
+        (
+            (200, {"data": [{"id": "\x1b" + "x" * 99, "max_model_len": "y" * 99}] * 7}),
+            f"serves '\\x1b{'x' * 55} with a context of '{'y' * 19}, '",
+        ),
+        ((200, {"data": [{"id": "a"}] * 7}), "'a' with a context of None, 2 more, and"),
         ((200, {"data": [{"id": "tiny", "max_model_len": 2048}]}), "python -m fixtures model"),
         ((200, {"data": [7]}), "serves no model"),
         ((200, b"<html>"), "serves no model"),
@@ -128,6 +142,37 @@ def test_another_model_is_refused(server, answer, sentence):
 def test_a_dead_address_is_one_sentence():
     with pytest.raises(AddressProblem, match=r"^--url http://127\.0\.0\.1:9: no server answers"):
         look({"generate": "http://127.0.0.1:9"})
+
+
+@pytest.mark.parametrize(
+    ("send", "sentence"),
+    [
+        (
+            lambda wfile: wfile.write(bytes(2 * 1024 * 1024)),
+            "its answer has more than 1048576 bytes",
+        ),
+        (dribble, "within 0.3 seconds"),
+    ],
+    ids=["endless", "slow"],
+)
+def test_an_answer_has_a_bound(monkeypatch, send, sentence):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                send(self.wfile)
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr("fixtures.addresses.SECONDS", 0.3 if send is dribble else 10)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with pytest.raises(AddressProblem) as refused:
+            look({"generate": f"http://127.0.0.1:{server.server_address[1]}"})
+        server.shutdown()
+    assert sentence in str(refused.value)
 
 
 def config(*urls: str, args=("conformance/generate",), **options) -> SimpleNamespace:

@@ -1,6 +1,7 @@
 """The collector of spans: the few protobuf fields that a case reads."""
 
 import asyncio
+import http.client
 import urllib.request
 
 import pytest
@@ -25,7 +26,7 @@ def test_spans_are_read_with_their_attributes():
     assert list(spans_in(BODY)) == [EXPECTED]
 
 
-@pytest.mark.parametrize("body", [BODY[:-1], b"\x0b", b"\xff"])
+@pytest.mark.parametrize("body", [BODY[:-1], b"\x0b", b"\xff", b"\x88" * 11, b"\x08\x01"])
 def test_what_is_no_message_is_refused(body):
     with pytest.raises(ValueError, match="not a protobuf message"):
         list(spans_in(body))
@@ -38,3 +39,40 @@ def test_what_is_posted_is_collected():
             assert answer.status == 200
         assert asyncio.run(collector.of_trace(TRACE.hex(), 1)) == [EXPECTED]
         assert asyncio.run(collector.of_trace("0" * 32, 1, seconds=0)) == []
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        message(1, TRACE) + message(2, OWN),
+        message(1, TRACE) + b"\x10\x07" + message(5, b"llm_request"),
+        SPAN + message(9, message(1, b"tokens")),
+    ],
+    ids=["no-name", "number-for-an-id", "attribute-without-value"],
+)
+def test_a_span_without_what_it_needs_is_refused(span):
+    with pytest.raises(ValueError, match="not a span"):
+        list(spans_in(message(1, message(2, message(2, span)))))
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({}, b"", 411),
+        ({"Content-Length": "-1"}, b"", 411),
+        ({"Content-Length": str(16 * 1024 * 1024 + 1)}, b"", 413),
+        ({"Content-Length": "9" * 5000}, b"", 413),
+        ({"Content-Length": "1"}, b"\xff", 400),
+    ],
+    ids=["no-length", "negative", "too-long", "huge-number", "no-message"],
+)
+def test_a_post_that_cannot_be_read_is_refused(headers, body, status):
+    with Collector() as collector:
+        client = http.client.HTTPConnection(collector.endpoint.split("/")[2], timeout=10)
+        client.putrequest("POST", "/v1/traces")
+        for name, value in headers.items():
+            client.putheader(name, value)
+        client.endheaders(body)
+        assert client.getresponse().status == status
+        client.close()
+        assert collector.spans == []

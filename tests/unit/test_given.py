@@ -19,17 +19,22 @@ TARGET = NodeSpec("0.33.0", "stock", "given")
 
 @pytest.fixture
 def server():
-    """A server without /health, which is as good as one with it; `server.status` is its answer."""
+    """A server without /health, which is as good as one with it; `server.status` is its answer, and
+    `server.location` where it sends its asker.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.send_error(self.server.status)
+            self.send_response(self.server.status)
+            if self.server.location:
+                self.send_header("Location", self.server.location)
+            self.end_headers()
 
         def log_message(self, *_):
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.status = 404
+    server.status, server.location = 404, ""
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()
@@ -133,3 +138,27 @@ def test_a_server_that_does_not_answer_is_gone(servers, server):
     server.server_close()
     assert "is not answered (" in lease.ending()
     lease.close()
+
+
+def test_a_server_that_sends_its_asker_elsewhere_is_not_followed(server):
+    asked = []
+
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(500)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere:
+        threading.Thread(target=elsewhere.serve_forever, args=(0.01,), daemon=True).start()
+        server.location = f"http://127.0.0.1:{elsewhere.server_address[1]}/health"
+        server.status = 302
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        servers = GivenServers({"render": url, "generate": url, "derender": url}, TARGET)
+        lease = Lease(servers.address, TARGET)
+        assert lease.alive() and asked == []
+        lease.close()
+        servers.close()
+        elsewhere.shutdown()

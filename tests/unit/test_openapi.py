@@ -1,5 +1,8 @@
 """Each kind of fault an answer can have against a node's OpenAPI document is found, and no other."""
 
+import http.server
+import threading
+
 import pytest
 
 from fixtures.openapi import Document, Undeclared
@@ -183,3 +186,81 @@ def test_properties_are_gathered_from_every_part(document):
     assert set(document.properties(document.component("Named"))) == {
         *("id", "name", "score", "free", "extra"),
     }
+
+
+def with_answer(schema, **components) -> dict:
+    """A document whose only route answers by `schema`."""
+    operation = {"responses": {"200": content("application/json", schema)}}
+    return {"paths": {ROUTE: {"post": operation}}, "components": {"schemas": components}}
+
+
+LOOP = {"$ref": "#/components/schemas/Loop"}
+DEEP: dict = {}
+for _ in range(5000):
+    DEEP = {"items": DEEP}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        [],
+        {},
+        {"paths": []},
+        {"paths": {ROUTE: None}},
+        {"paths": {ROUTE: {"post": {}}}},
+        {"paths": {ROUTE: {"post": None}}},
+        {"paths": {ROUTE: {"post": {"responses": {"200": {"content": []}}}}}},
+        {"paths": {}, "components": {"schemas": []}},
+        with_answer(LOOP, Loop=LOOP),
+        with_answer({"$ref": "#/nowhere"}),
+        with_answer({"allOf": 7}),
+        with_answer({"type": "no-such-type"}),
+        with_answer({"pattern": "("}),
+        with_answer({"properties": []}),
+        with_answer([1]),
+        with_answer(DEEP),
+    ],
+    ids=[
+        *("null", "list", "empty", "paths-a-list", "path-null", "no-responses", "operation-null"),
+        *("content-a-list", "schemas-a-list", "refers-to-itself", "refers-to-nothing"),
+        *("all-of-a-number", "unknown-type", "broken-pattern", "properties-a-list"),
+        *("schema-a-list", "too-deep"),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_document_that_cannot_be_read_is_a_fault_of_the_node(document, strict):
+    with pytest.raises(Undeclared):
+        read = Document(document)
+        for value in ("text", {"a": 1}):
+            read.faults(value, read.answer(ROUTE, 200, "application/json"), strict=strict)
+
+
+def test_what_stands_below_itself_is_read():
+    tree = {"type": "object", "properties": {"below": {"$ref": "#/components/schemas/Tree"}}}
+    read = Document(with_answer({"$ref": "#/components/schemas/Tree"}, Tree=tree))
+    assert faults(read, {"below": {"below": {}}}) == []
+    assert faults(read, {"below": {"other": {}}})
+
+
+def test_nothing_outside_the_document_is_fetched():
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        remote = {"$ref": f"http://127.0.0.1:{server.server_address[1]}/schema.json"}
+        read = Document(with_answer({"type": "object", "properties": {"a": remote}}))
+        with pytest.raises(Undeclared, match="cannot be read"):
+            faults(read, {"a": 1})
+        server.shutdown()
+    assert asked == []

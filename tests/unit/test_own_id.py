@@ -7,7 +7,7 @@ from fixtures.outcome import SUITE
 
 # But for the value that is refused because it cannot be an id.
 CONSTANT = re.compile(
-    r"""(?i)\b(?:request_id|x-request-id|cache_salt)["']?\s*[:=]\s*f?["'](?!\\ud800)"""
+    r"""\b(?:(?i:request_id|x-request-id|cache_salt)["']?\s*[:=]|HEADER\s*:)\s*f?["'](?!\\ud800)"""
 )
 
 
@@ -26,7 +26,12 @@ def test_an_id_is_of_one_case_and_one_process(monkeypatch):
 
 
 def test_no_case_sends_a_constant_where_servers_may_be_shared():
-    for line in ('call(request_id="own")', '{"X-Request-Id": "own"}', "{'cache_salt': 'own'}"):
+    for line in (
+        'call(request_id="own")',
+        '{"X-Request-Id": "own"}',
+        "{'cache_salt': 'own'}",
+        '{HEADER: "own"}',
+    ):
         assert CONSTANT.search(line)
     found = [
         f"{file.name}: {line.strip()}"

@@ -165,6 +165,22 @@ async def test_metrics_are_summed_over_labels():
         metrics.total("c")
 
 
+async def test_a_get_may_ask_the_server_of_another_route():
+    class Split(Wire):
+        def url_for(self, path: str) -> str:
+            return "http://render" if path.endswith("/render") else "http://generate"
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=f"host_{request.url.host} 1\n")
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        wire = Split("http://generate", "node-1", client=client)
+        found = [await wire.metrics(of=of) for of in (None, "/x/render", "/x", "/x/render")]
+    assert [list(metrics) for metrics in found] == [
+        [f"host_{role}"] for role in ("generate", "render", "generate", "render")
+    ]
+
+
 # A node that fails
 
 
