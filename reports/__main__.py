@@ -11,6 +11,7 @@ from reports import compare as comparing
 from reports import findings as faults
 from reports.grid import print_grids
 from reports.known import read_list
+from reports.page import build
 from reports.record import ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -56,6 +57,21 @@ def compare(arguments: argparse.Namespace) -> int:
     comparison = comparing.compare(read(arguments.old), new, read_list(arguments.known_failing))
     comparing.print_comparison(comparison, new.header["requirements"])
     return comparison.exit_code
+
+
+def html(arguments: argparse.Namespace) -> int:
+    """One report, or two side by side, as a page that needs no network."""
+    new = read(arguments.file)
+    old = comparison = None
+    if arguments.against:
+        old = read(arguments.against)
+        comparison = comparing.compare(old, new, read_list(arguments.known_failing))
+    out = arguments.out or arguments.file.with_suffix(".html")
+    text = build.page(new, old, comparison)
+    build.write(out, text)
+    count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
+    print(f"{out}: {count}, {len(text) / 1e6:.1f} MB.")
+    return 0
 
 
 def grid(arguments: argparse.Namespace) -> int:
@@ -118,6 +134,24 @@ COMMANDS = {
         "print the known faults of reports as a document for who maintains the server",
         {
             "files": {"nargs": "+", "type": Path, "metavar": "FILE"},
+            **LIST,
+        },
+    ),
+    "html": Command(
+        html,
+        "make a page of a report, for a browser",
+        {
+            "file": {"type": Path, "metavar": "FILE"},
+            "--against": {
+                "type": Path,
+                "metavar": "OLD",
+                "help": "an older report: the page shows both, and what changed",
+            },
+            "--out": {
+                "type": Path,
+                "metavar": "PAGE",
+                "help": "where the page goes; default: beside the report",
+            },
             **LIST,
         },
     ),
