@@ -249,6 +249,7 @@ def test_the_policy_refuses_any_other_script(browser, tmp_path, one):
              const script = document.createElement("script");
              script.textContent = "window.hacked = 1";
              document.body.append(script);
+             setTimeout(() => resolve("nothing"), 1000);
            })"""
     )
     assert refused.startswith("script-src")
