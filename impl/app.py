@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 
 from impl import compat, older_derender
+from impl.documented import answers_of
 from impl.protocol import (
     FILLS_CONTEXT,
     HAS_DERENDER_MODE,
@@ -105,11 +106,20 @@ def _routed_experts_encoding() -> str:
 def _replace_routes(app: FastAPI) -> None:
     """Give the routes whose body differs from vLLM's our body model, and keep vLLM's own code."""
     # Where the reference reads something in the body that vLLM's body model does not keep.
-    if HAS_DERENDER_MODE or not FILLS_CONTEXT:
-        generate = _with_body(compat.generate_route, GenerateRequest)
-        _replace_route(
-            app, compat.generate_route, compat.with_cancellation(compat.load_aware_call(generate))
+    ours = HAS_DERENDER_MODE or not FILLS_CONTEXT
+    declared = answers_of("generate_route")
+    if ours or declared:
+        generate = _with_body(
+            compat.generate_route, GenerateRequest if ours else compat.GenerateRequest
         )
+        _replace_route(
+            app,
+            compat.generate_route,
+            compat.with_cancellation(compat.load_aware_call(generate)),
+            declared,
+        )
+    if compat.has("abort_route"):
+        _replace_route(app, compat.abort_route, compat.abort_route, answers_of("abort_route"))
     for name in ("derender_chat_route", "derender_completions_route"):
         if not compat.has(name):
             continue
@@ -121,7 +131,7 @@ def _replace_routes(app: FastAPI) -> None:
         endpoint = _with_body(stock, body)
         if older_derender.DROPS_LOGPROBS and name == "derender_completions_route":
             endpoint = _with_body(stock, body, older_derender.with_text_offset)
-        _replace_route(app, stock, endpoint)
+        _replace_route(app, stock, endpoint, answers_of(name))
 
 
 def _with_body(stock: Any, body: Any, complete: Callable[[Any, Any], Any] | None = None) -> Any:
@@ -138,8 +148,10 @@ def _with_body(stock: Any, body: Any, complete: Callable[[Any, Any], Any] | None
     return endpoint
 
 
-def _replace_route(app: FastAPI, stock: Any, endpoint: Any) -> None:
+def _replace_route(app: FastAPI, stock: Any, endpoint: Any, declared: dict[str, Any]) -> None:
     """Serve `endpoint` where the app serves `stock`; nothing to do where it does not.
+
+    `declared` are keywords of APIRoute; `responses` among them are added to vLLM's own.
 
     The place in the list is kept, because in some releases the first match wins and a plugin's
     routes come last. A FastAPI that keeps included routers whole (0.165) has one object for them in
@@ -156,8 +168,11 @@ def _replace_route(app: FastAPI, stock: Any, endpoint: Any) -> None:
                 name=route.name,
                 description=route.description,
                 dependencies=route.dependencies,
-                responses=route.responses,
-                response_model=None,
+                **{
+                    "response_model": None,
+                    **declared,
+                    "responses": {**route.responses, **declared.get("responses", {})},
+                },
             )
             end = position + 1 if entry is route else position
             app.router.routes[position:end] = [ours]

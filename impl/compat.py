@@ -36,6 +36,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
         f"{_DISAGG}.protocol:GenerateRequest",
     ),
     "generate_route": (f"{_TOKENS}.api_router:generate", f"{_DISAGG}.api_router:generate"),
+    "abort_route": (f"{_TOKENS}.api_router:abort_requests",),
     "derender_chat_route": (
         "vllm.entrypoints.scale_out.derender.api_router:derender_chat_completion",
         f"{_RENDER}.api_router:derender_chat_completion",
@@ -59,6 +60,16 @@ _PLACES: dict[str, tuple[str, ...]] = {
         "vllm.renderers.online_derenderer:_convert_chat_logprobs_to_completion_logprobs",
     ),
     "get_max_tokens": (f"{_SERVE}.utils.api_utils:get_max_tokens", f"{_UTILS}:get_max_tokens"),
+    # What routes answer, for the OpenAPI document (0.32.0 and later).
+    "GenerateTokensResponse": (f"{_TOKENS}.protocol:GenerateTokensResponse",),
+    "GenerateTextResponse": (f"{_TOKENS}.protocol:GenerateTextResponse",),
+    "GenerateDerenderResponse": (f"{_TOKENS}.protocol:GenerateDerenderResponse",),
+    "GenerateTokensStreamResponse": (f"{_TOKENS}.protocol:GenerateTokensStreamResponse",),
+    "GenerateTextStreamResponse": (f"{_TOKENS}.protocol:GenerateTextStreamResponse",),
+    "ChatCompletionResponse": (f"{_CHAT}.protocol:ChatCompletionResponse",),
+    "CompletionResponse": ("vllm.entrypoints.openai.completion.protocol:CompletionResponse",),
+    "DerenderChatStreamResponse": (f"{_TOKENS}.protocol:DerenderChatStreamResponse",),
+    "DerenderCompletionStreamResponse": (f"{_TOKENS}.protocol:DerenderCompletionStreamResponse",),
     # Derender mode of generate (0.33.0 and later).
     "ParseContext": (f"{_TOKENS}.protocol:ParseContext",),
     "ChatStreamProcessor": (f"{_CHAT}.stream_processor:ChatStreamProcessor",),

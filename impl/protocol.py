@@ -101,6 +101,11 @@ class GenerateRequest(compat.GenerateRequest):
         return cls.model_construct(stock.model_fields_set, **values)
 
 
+def streamed_derender_answer() -> list[type[BaseModel]]:
+    """The class of a chunk of a streamed derender mode, where the release has such a mode."""
+    return [GenerateDerenderStreamResponse] if HAS_DERENDER_MODE else []
+
+
 def with_encoded_experts(response: Any, encode: Callable[[str], str | dict[str, Any]]) -> BaseModel:
     """A full generate answer with every choice's `routed_experts`, as vLLM wrote it, re-encoded."""
     if all(choice.routed_experts is None for choice in response.choices):
@@ -140,16 +145,17 @@ def derender_body(derender_request: type[BaseModel]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for name, field in derender_request.model_fields.items():
         if name in ("generate_response", "generate_chunk"):
-            fields[name] = (_answer_with_open_experts(field.annotation), field)
+            fields[name] = (answer_with_open_experts(field.annotation), field)
         elif name == "generate_responses":
             (answer,) = get_args(field.annotation)
-            fields[name] = (list[_answer_with_open_experts(answer)], field)
+            fields[name] = (list[answer_with_open_experts(answer)], field)
         elif name == "stream_state" and older_derender.DROPS_LOGPROBS:
             fields[name] = (older_derender.DerenderStreamState | None, field)
     return create_model(derender_request.__name__, __base__=derender_request, **fields)
 
 
-def _answer_with_open_experts(answer: Any) -> Any:
+def answer_with_open_experts(answer: Any) -> Any:
+    """A class of generate's answers whose choices take experts in any encoding."""
     (choice,) = get_args(answer.model_fields["choices"].annotation)
     return _types_with_open_experts(answer, choice)[0]
 

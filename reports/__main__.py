@@ -6,13 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reports import annotations as workflow
+from reports import badge as picture
 from reports import catalogue as protocol
 from reports import compare as comparing
 from reports import findings as faults
+from reports import junit as xml
+from reports import markdown as comment
+from reports import table
 from reports.grid import print_grids
 from reports.known import read_list
+from reports.merge import merge as merged
 from reports.page import build
-from reports.record import ReportProblem, read
+from reports.record import Report, ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
 SUITE = Path(__file__).resolve().parents[1] / "conformance"
@@ -31,7 +37,69 @@ def validate(arguments: argparse.Namespace) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    print_summary(read(arguments.file))
+    report = read(arguments.file)
+    print_summary(report)
+    if comparison := _against(report, arguments):
+        comparing.print_comparison(comparison, report.header["requirements"])
+    return 0
+
+
+def junit(arguments: argparse.Namespace) -> int:
+    return _put(xml.document(read(arguments.file)), arguments.out)
+
+
+def markdown(arguments: argparse.Namespace) -> int:
+    report = read(arguments.file)
+    return _put(comment.document(report, _against(report, arguments)), arguments.out)
+
+
+def annotations(arguments: argparse.Namespace) -> int:
+    report = read(arguments.file)
+    lines = workflow.commands(report, arguments.checkout, _against(report, arguments))
+    return _put("".join(f"{line}\n" for line in lines), None)
+
+
+def badge(arguments: argparse.Namespace) -> int:
+    return _put(picture.document(read(arguments.file)), arguments.out)
+
+
+def csv(arguments: argparse.Namespace) -> int:
+    return _put(table.document(read(arguments.file)), arguments.out)
+
+
+def merge(arguments: argparse.Namespace) -> int:
+    """The shards as one report; the exit code is that of the run that it tells of."""
+    report = merged(
+        arguments.shards,
+        arguments.out,
+        shards=arguments.of,
+        complete=arguments.complete,
+        entries=read_list(arguments.known_failing),
+    )
+    print(verdict_sentence(report))
+    return report.footer["exit_code"]
+
+
+def _against(report: Report, arguments: argparse.Namespace) -> comparing.Comparison | None:
+    """The comparison that --against asks for."""
+    if arguments.against is None:
+        return None
+    entries = read_list(arguments.known_failing)
+    return comparing.compare(read(arguments.against), report, entries)
+
+
+def _put(text: str, out: Path | None) -> int:
+    """Write `text` to a file, or to the standard output as it is: UTF-8, and no line end changed."""
+    data = text.encode()
+    if out is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return 0
+    try:
+        out.write_bytes(data)
+    except OSError as error:
+        raise ReportProblem(f"{out} cannot be written: {error.strerror}.") from None
     return 0
 
 
@@ -43,7 +111,7 @@ def catalogue(arguments: argparse.Namespace) -> int:
 
 def findings(arguments: argparse.Namespace) -> int:
     """The known faults of all files as one document."""
-    names = " ".join(file.name for file in arguments.files)
+    names = " ".join("/".join(file.absolute().parts[-2:]) for file in arguments.files)
     reports = [read(file) for file in arguments.files]
     lines = faults.listed_lines(read_list(arguments.known_failing))
     for line in faults.document(reports, f"python -m reports findings {names}", lines):
@@ -68,7 +136,7 @@ def html(arguments: argparse.Namespace) -> int:
         comparison = comparing.compare(old, new, read_list(arguments.known_failing))
     out = arguments.out or arguments.file.with_suffix(".html")
     text = build.page(new, old, comparison)
-    build.write(out, text)
+    _put(text, out)
     count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
     print(f"{out}: {count}, {len(text) / 1e6:.1f} MB.")
     return 0
@@ -101,6 +169,13 @@ LIST = {
     }
 }
 
+FILE = {"file": {"type": Path, "metavar": "FILE"}}
+OUT = {"--out": {"type": Path, "metavar": "FILE", "help": "default: the standard output"}}
+AGAINST = {
+    "--against": {"type": Path, "metavar": "OLD", "help": "the report to compare with"},
+    **LIST,
+}
+
 COMMANDS = {
     "compare": Command(
         compare,
@@ -128,7 +203,43 @@ COMMANDS = {
             }
         },
     ),
-    "show": Command(show, "print a report's summary", {"file": {"type": Path, "metavar": "FILE"}}),
+    "show": Command(show, "print a report's summary", {**FILE, **AGAINST}),
+    "junit": Command(junit, "write a report as JUnit XML", {**FILE, **OUT}),
+    "markdown": Command(
+        markdown,
+        "write a report, or what changed since an older one, as a comment on a pull request",
+        {**FILE, **AGAINST, **OUT},
+    ),
+    "annotations": Command(
+        annotations,
+        "print the failures of a report, or what got worse, as workflow commands of GitHub",
+        {
+            **FILE,
+            **AGAINST,
+            "--checkout": {
+                "type": Path,
+                "metavar": "FOLDER",
+                "default": SUITE.parent,
+                "help": "where the cases' files are looked for; default: this checkout",
+            },
+        },
+    ),
+    "badge": Command(badge, "draw a report's verdict as a small SVG", {**FILE, **OUT}),
+    "csv": Command(csv, "write a report's cases as comma-separated values", {**FILE, **OUT}),
+    "merge": Command(
+        merge,
+        "make one report of those of a run that was split; exit code as of the whole run",
+        {
+            "shards": {"nargs": "+", "type": Path, "metavar": "SHARD"},
+            "--out": {"type": Path, "metavar": "FILE", "required": True},
+            "--of": {"type": int, "metavar": "N", "help": "how many shards there must be"},
+            "--complete": {
+                "action": "store_true",
+                "help": "the whole suite ran: every rule must have a case",
+            },
+            **LIST,
+        },
+    ),
     "findings": Command(
         findings,
         "print the known faults of reports as a document for who maintains the server",
@@ -141,25 +252,20 @@ COMMANDS = {
         html,
         "make a page of a report, for a browser",
         {
-            "file": {"type": Path, "metavar": "FILE"},
-            "--against": {
-                "type": Path,
-                "metavar": "OLD",
-                "help": "an older report: the page shows both, and what changed",
-            },
+            **FILE,
+            **AGAINST,
             "--out": {
                 "type": Path,
                 "metavar": "PAGE",
                 "help": "where the page goes; default: beside the report",
             },
-            **LIST,
         },
     ),
     "grid": Command(
         grid,
         "print the upgrade matrix of a report",
         {
-            "file": {"type": Path, "metavar": "FILE"},
+            **FILE,
             "--exchange": {"metavar": "NAME", "help": "one exchange alone, such as max_tokens[16]"},
         },
     ),

@@ -1,4 +1,5 @@
-"""The protocol as a document: every rule of the catalogue with its releases, references and cases.
+"""The protocol as a document: every rule of the catalogue with its releases, references and cases,
+every public fault with its rules, and what is left out.
 
 Read from the files of a checkout, so that it needs no run: the rules and the list of known failures
 are data, and a case names its rules where it stands.
@@ -7,6 +8,7 @@ are data, and a case names its rules where it stands.
 import ast
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from reports.check import ReportProblem
@@ -23,6 +25,7 @@ def document(suite: Path) -> Iterator[str]:
             for file in sorted((suite / "requirements").glob("*.toml"))
         }
         failures = tomllib.loads((suite / "known_failing.toml").read_text(encoding="utf-8"))
+        sources = tomllib.loads((suite / "sources.toml").read_text(encoding="utf-8"))
         cases = _cases(suite)
     except (OSError, SyntaxError, ValueError) as problem:
         raise ReportProblem(f"the catalogue in {suite} cannot be read: {problem}.") from None
@@ -43,6 +46,32 @@ def document(suite: Path) -> Iterator[str]:
             yield ""
             yield f"### {name}"
             yield from _rule(rule, cases.get(name, ()), known.get(name, ()))
+    rules = {name: rule for chapter in chapters.values() for name, rule in chapter.items()}
+    yield from _public_faults(sources["cases"], sources["left_out"], rules)
+    yield from _left_out(sources["left_out"])
+
+
+def _public_faults(faults: Mapping, left_out: Mapping, rules: Mapping) -> Iterator[str]:
+    """Each fault that people met, and the rules that hold it off."""
+    yield from ("", "## Faults that people met")
+    for number, fault in faults.items():
+        reference = f"CASES {number}"
+        named = [f"`{id}`" for id, rule in rules.items() if reference in rule["references"]]
+        yield ""
+        yield f"### {reference}"
+        yield ""
+        yield fault["about"]
+        yield ""
+        yield f"- reported in {', '.join(fault['reports']) or 'no public place: found on live nodes'}"
+        guarded = ", ".join(named) or f"no rule: {left_out.get(reference, 'for no reason')}"
+        yield f"- guarded by {guarded}"
+
+
+def _left_out(left_out: Mapping[str, str]) -> Iterator[str]:
+    """What the sources name and no rule covers; neighbours of one reason share a line."""
+    yield from ("", "## Left out", "")
+    for reason, group in groupby(left_out.items(), lambda item: item[1]):
+        yield f"- {', '.join(reference for reference, _ in group)}: {reason}"
 
 
 def _rule(rule: Mapping, cases: Sequence[str], known: Sequence[Mapping]) -> Iterator[str]:

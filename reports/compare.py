@@ -16,7 +16,7 @@ from reports.check import ReportProblem
 from reports.known import KnownFailing
 from reports.record import Report
 from reports.shapes import Move, moves, readers
-from reports.summary import case_lines, cut, print_lines
+from reports.summary import BAD, case_lines, cut, print_lines, words
 
 FAILS = frozenset({"failed", "known_failing", "not_judged", "error"})
 NEWLY_FAILING = "newly failing"
@@ -160,6 +160,25 @@ def _kind(old: str | None, new: str | None) -> str:
     if old == "unsupported":
         return NEWLY_SUPPORTED
     return FIXED if old in FAILS else SAME
+
+
+def bad_cases(
+    report: Report, comparison: Comparison | None = None
+) -> Iterator[tuple[str, Mapping]]:
+    """What speaks against `report`, the worst first: what to call it, and the case. With a
+    comparison that is what got worse, or is an error.
+    """
+    if comparison is None:
+        for status in BAD:
+            yield from ((words(status), case) for case in report.cases if case["status"] == status)
+        return
+    worse = [change for change in comparison.changes if change.is_worse]
+    for kind in KINDS:
+        yield from ((kind, change.case) for change in worse if change.kind == kind)
+    told = {change.case["id"] for change in worse}
+    for case in report.cases:
+        if case["status"] == "error" and case["id"] not in told:
+            yield words("error"), case
 
 
 def print_comparison(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from reports.known import KnownFailing
 from reports.record import Report
@@ -24,7 +24,6 @@ ADDRESS = re.compile(r"https?://[^/\s']+")
 SCRIPT = "x-engine-script"
 EXCERPT = 1200  # characters of an answer
 MESSAGE_LINES = 8
-ENGINE_FLAGS = "--enforce-eager --kv-cache-memory-bytes 33554432 --enable-scale-out"
 
 
 @dataclass
@@ -39,7 +38,7 @@ class Finding:
     @property
     def releases(self) -> list[str]:
         """The releases it was seen on, oldest first."""
-        return sorted({case["target"].rpartition("@")[2] for case in self.cases}, key=Version)
+        return sorted({case["target"].rpartition("@")[2] for case in self.cases}, key=_version)
 
     @property
     def rules(self) -> list[str]:
@@ -69,10 +68,23 @@ def findings(reports: Sequence[Report]) -> list[Finding]:
                 finding.cases.append(case)
 
     def order(finding: Finding) -> tuple:
-        newest = Version(finding.releases[-1])
-        return tuple(-part for part in newest.release), finding.rules[0], finding.reason
+        return finding.rules[0], finding.reason
 
-    return sorted(found.values(), key=order)
+    newest_first = sorted({f.releases[-1] for f in found.values()}, key=_version, reverse=True)
+    return [
+        finding
+        for release in newest_first
+        for finding in sorted(found.values(), key=order)
+        if finding.releases[-1] == release
+    ]
+
+
+def _version(release: str) -> Version:
+    """A release's place in order; what is no version comes first."""
+    try:
+        return Version(release)
+    except InvalidVersion:
+        return Version("0")
 
 
 def listed_lines(entries: Iterable[KnownFailing]) -> dict[tuple[str, str], tuple[str, str]]:
@@ -93,11 +105,13 @@ def document(
     yield ""
     yield f"{len(found)} faults on {', '.join(targets)}. Made by `{command}`."
     yield ""
-    yield "Every request below repeats its fault by itself. Start the node that a fault names, with the"
-    yield "model that `python -m fixtures model` makes, and set `NODE` to its address:"
+    yield "Every request below repeats its fault by itself. `python -m fixtures model RELEASE` makes the"
+    yield "model and prints the lines that serve it; add the words that a fault names (`NAME=value` goes"
+    yield "before the line, `{NAME}` is the folder of that model, and `--tokens-only` or"
+    yield "`--no-enable-scale-out` says that `--enable-scale-out` is left away). `--model NAME` makes another"
+    yield "model. Then:"
     yield ""
     yield "```"
-    yield f"vllm serve $MODEL --served-model-name tiny --max-model-len 512 {ENGINE_FLAGS} FLAGS"
     yield "NODE=http://127.0.0.1:8000"
     yield "```"
     for number, finding in enumerate(found, 1):
@@ -126,7 +140,7 @@ def _finding(
     yield f"- {count} case{'s' * (count > 1)}; shown by `{case['id']}`"
     if not case["exchanges"]:
         return
-    exchange = case["exchanges"][-1]
+    exchange = shown_exchange(case)
     yield f"- node: {node_words(exchange['node'], plain=lines is not None or not needs_script(exchange))}"
     yield from _block("", lines[0] if lines else curl(exchange))
     if lines:
@@ -163,10 +177,18 @@ def needs_script(exchange: Mapping) -> bool:
     return SCRIPT in exchange["request_headers"]
 
 
+def shown_exchange(case: Mapping) -> Mapping:
+    """The exchange that shows a case's fault: the last, or the first that broke the server, after
+    which no later one says anything.
+    """
+    broke = (e for e in case["exchanges"] if not e["status"] or e["status"] >= 500)
+    return next(broke, case["exchanges"][-1])
+
+
 def _effort(case: Mapping) -> tuple:
     if not case["exchanges"]:
         return (9,)
-    last = case["exchanges"][-1]
+    last = shown_exchange(case)
     incomplete = not last["status"] or "# request.body" in last["curl"]
     return needs_script(last), incomplete, len(last["curl"]), case["id"]
 

@@ -58,14 +58,12 @@ def verdict_sentence(report: Report) -> str:
     counts, problems, exit_code = (
         report.footer[key] for key in ("counts", "problems", "exit_code")
     )
-    ends = ", ".join(
-        f"{counts[status]} {_words(status)}" for status in STYLES if counts.get(status)
-    )
+    ends = ", ".join(f"{counts[status]} {words(status)}" for status in STYLES if counts.get(status))
     cases = "1 case" if len(report.cases) == 1 else f"{len(report.cases)} cases"
     sentence = printable(
         f"tokenwire: {cases} on {', '.join(report.header['targets'])}: {ends or 'none ran'}"
     )
-    bad = [f"{counts[status]} {_words(status)}" for status in BAD if counts.get(status)]
+    bad = [f"{counts[status]} {words(status)}" for status in BAD if counts.get(status)]
     if problems:
         bad.append(f"{len(problems)} problem{'s' * (len(problems) > 1)} of the run itself")
     if exit_code:
@@ -82,18 +80,23 @@ def printable(text: str) -> str:
     )
 
 
+def by_chapter(report: Report) -> dict[tuple[str, ...], list[Mapping]]:
+    """(chapter,), or (chapter, target) where there are several targets, to its cases; sorted."""
+    several = len(report.header["targets"]) > 1
+    found: dict[tuple[str, ...], list[Mapping]] = {}
+    for case in report.cases:
+        chapter = case["requirements"][0].partition(".")[0]
+        key = (chapter, case["target"]) if several else (chapter,)
+        found.setdefault(key, []).append(case)
+    return dict(sorted(found.items()))
+
+
 def _table(report: Report) -> Table:
     """Chapter by statuses, one row per target where there are several; statuses that never occur
     have no column.
     """
     statuses = [status for status in STYLES if report.footer["counts"].get(status)]
     several = len(report.header["targets"]) > 1
-    rows: dict[tuple[str, ...], Counter[str]] = {}
-    for case in report.cases:
-        chapter = case["requirements"][0].partition(".")[0]
-        rows.setdefault((chapter, case["target"]) if several else (chapter,), Counter())[
-            case["status"]
-        ] += 1
     table = Table(box=box.SIMPLE, show_footer=True, header_style="bold", footer_style="bold")
     table.add_column("chapter", "all", overflow="fold")
     if several:
@@ -102,12 +105,13 @@ def _table(report: Report) -> Table:
     table.add_column("cases", str(len(report.cases)), justify="right")
     for status in statuses:
         table.add_column(
-            _words(status),
+            words(status),
             str(report.footer["counts"][status]),
             justify="right",
             style=STYLES[status],
         )
-    for key, counts in sorted(rows.items()):
+    for key, cases in by_chapter(report).items():
+        counts = Counter(case["status"] for case in cases)
         names = [Text(printable(name)) for name in key]
         table.add_row(
             *names, str(counts.total()), *(str(counts[status] or "") for status in statuses)
@@ -132,29 +136,37 @@ def _differences(report: Report) -> Iterator[Text]:
 def case_lines(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[Text]:
     status = case["status"]
     yield Text()
-    yield Text.assemble((_words(status), STYLES[status]), " ", (printable(case["id"]), "bold"))
+    yield Text.assemble((words(status), STYLES[status]), " ", (printable(case["id"]), "bold"))
     message = case.get("message", "").splitlines()
     if status == "not_judged":  # the control has a block of its own
         yield Text(f"  {cut(message[0] if message else '')} (by itself: {case['observed']})")
         return
+    yield from map(Text, details(case, rules))
+
+
+def details(case: Mapping, rules: Mapping[str, Mapping]) -> Iterator[str]:
+    """What a reader needs of a case beside its name: rules, node, message, and how to repeat it;
+    printable lines.
+    """
+    message = case.get("message", "").splitlines()
     for id in case["requirements"]:
-        yield Text(f"  rule    {printable(id)}: {printable(rules[id]['text'])}")
-    yield Text(
-        f"  node    {printable(case['node'] or 'none')} ({case['target']}, engine {case['engine']})"
-    )
+        text = rules[id]["text"] if id in rules else "(no longer a rule)"
+        yield f"  rule    {printable(id)}: {printable(text)}"
+    node = printable(case["node"] or "none")
+    yield f"  node    {node} ({printable(case['target'])}, engine {case['engine']})"
     for line in message[:MESSAGE_LINES]:
-        yield Text(f"  {cut(line)}".rstrip())
+        yield f"  {cut(line)}".rstrip()
     if len(message) > MESSAGE_LINES:
-        yield Text(f"  … {len(message) - MESSAGE_LINES} more lines in the report")
+        yield f"  … {len(message) - MESSAGE_LINES} more lines in the report"
     if case["exchanges"]:
         curl = printable(case["exchanges"][-1]["curl"])
-        yield Text(
+        yield (
             f"  {curl}"
             if len(curl) <= CURL_WIDTH
             else f"  curl    {len(curl)} characters long: it stands in the report"
         )
     if "replay" in case:
-        yield Text(f"  {printable(case['replay'])}")
+        yield f"  {printable(case['replay'])}"
 
 
 def print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
@@ -172,5 +184,6 @@ def cut(line: str) -> str:
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 1] + "…"
 
 
-def _words(status: str) -> str:
+def words(status: str) -> str:
+    """A status as it is said."""
     return status.replace("_", " ")

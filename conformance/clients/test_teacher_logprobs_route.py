@@ -1,7 +1,6 @@
-"""The trainer's client on a server without the generate route: an error, never another way in.
+"""The trainer's client on a server without the generate route: an error, never a list.
 
-Catches a client that reads an answer without looking at its status, or falls back to text where
-the server takes no tokens.
+Catches a client that reads an answer without looking at its status.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ CLOSED = {
 )
 @requirement("clients.teacher-logprobs.no-route-is-an-error")
 async def test_a_server_without_the_route_is_an_error(wire, node, lease, status, word):
-    """The status and the server's words, after one request; the same call elsewhere is a list."""
+    """The status and the server's words; the same call elsewhere is a list."""
     try:
         outcome = await asyncio.to_thread(
             teacher_logprobs, wire.node.url + "/v1", PROMPT, COMPLETION, model="tiny"

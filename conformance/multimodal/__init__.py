@@ -50,6 +50,15 @@ def ids(answer: Exchange) -> list[int]:
     return answer.expect(200).json["choices"][0]["token_ids"]
 
 
+async def tried(wire: Wire, body: dict, good: dict) -> tuple[Exchange | None, bool]:
+    """The answer to `body`, None where the server broke off, and whether it still serves `good`."""
+    try:
+        answer = await wire.generate(body)
+    except WireError:
+        answer = None
+    return answer, await outlives(wire, good)
+
+
 async def outlives(wire: Wire, request: dict) -> bool:
     """Whether the node of an exclusive lease still serves a good request.
 

@@ -6,7 +6,7 @@ Each request differs from one that is served in one thing; the served one follow
 import pytest
 
 from conformance.generate import refused
-from conformance.multimodal import ALONE, item, outlives, rendered, with_features
+from conformance.multimodal import ALONE, item, rendered, tried, with_features
 from conformance.multimodal.images import GREEN, RED, chat, grid
 from fixtures.case import requirement
 
@@ -17,8 +17,8 @@ async def refuses(lease, words: str, **features) -> None:
     """The chat of two images with these features is a 400 that says `words`, and is else served."""
     wire = await lease(ALONE)
     request = await rendered(wire, chat(RED, GREEN))
-    answer = await wire.generate(with_features(request, **features))
-    alive = await outlives(wire, request)
+    answer, alive = await tried(wire, with_features(request, **features), request)
+    assert answer, "the server broke the connection"
     refused(answer)
     assert alive and words in answer.json["error"]["message"]
 

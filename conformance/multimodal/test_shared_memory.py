@@ -7,7 +7,7 @@ there.
 import pytest
 
 from conformance.generate import refused
-from conformance.multimodal import ids, item, outlives, rendered, with_features
+from conformance.multimodal import ids, item, rendered, tried, with_features
 from conformance.multimodal.images import RED, chat
 from fixtures.case import Node, requirement
 
@@ -46,7 +46,8 @@ async def test_a_forged_handle_is_refused(lease, handle, beside):
     true = item.decode(request["features"]["kwargs_data"]["image"][0]) if beside else {}
     assert ids(await wire.generate(request))
     forged = item.encode({**true, **FORGED[handle]})
-    answer = await wire.generate(with_features(request, kwargs_data={"image": [forged]}))
-    alive = await outlives(wire, request)
+    sent = with_features(request, kwargs_data={"image": [forged]})
+    answer, alive = await tried(wire, sent, request)
+    assert answer, "the server broke the connection"
     refused(answer)
     assert alive and "SHM handle" in answer.json["error"]["message"]

@@ -12,7 +12,6 @@ import json
 import re
 from pathlib import Path
 
-from reports.check import ReportProblem
 from reports.compare import Comparison
 from reports.page.content import content
 from reports.record import Report
@@ -42,14 +41,6 @@ def page(report: Report, old: Report | None = None, comparison: Comparison | Non
         ),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("template.html"))
-
-
-def write(path: Path, text: str) -> None:
-    """Write the page; raises ReportProblem where it cannot be written."""
-    try:
-        path.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise ReportProblem(f"{path}: cannot be written: {error.strerror or error}.") from error
 
 
 def embedded(value: object) -> str:

@@ -30,6 +30,7 @@ class Fault:
     title: str
     release: str
     role: str
+    model: str
     words: tuple[str, ...]
     lines: str
     answer: str
@@ -44,12 +45,14 @@ def faults() -> list[Fault]:
     found = []
     for section in re.split(r"(?m)^## (?=\d+\. )", DOCUMENT)[1:]:
         blocks = re.findall(r"(?ms)^```\n(.*?)\n```$", section)
-        kind, words = re.search(r"(?m)^- node: `(.*?)` `(.*)`$", section).groups()
+        node = re.search(r"(?m)^- node: `(.*?)` `(.*)`(?: with the model (\S+))?$", section)
+        kind, words, model = node.groups()
         found.append(
             Fault(
                 section.partition("\n")[0],
                 re.search(r"(?m)^- on (.*?), since", section)[1].rpartition(" ")[2],
                 "render" if kind == "vllm launch render" else "serve",
+                model or "tiny",
                 tuple(shlex.split(words)),
                 blocks[0],
                 blocks[1],
@@ -71,6 +74,7 @@ def spec(fault: Fault) -> NodeSpec:
         engine,
         role=fault.role,
         dtype=fault.words[1],
+        model=fault.model,
         flags=tuple(flags),
         env=tuple(env),
     )

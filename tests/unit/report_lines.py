@@ -50,8 +50,15 @@ def case(id="t::a", status="passed", *exchanges, **changes):
     return line | evidence(exchanges) | changes
 
 
-def write(path, *cases, resolved=None, **footer):
-    writer = Writer(path, header())
+# Whatever could steer a terminal, a page, a document or a command.
+EVIL = (
+    "\x1b[2J\x00\x0b\ufffe\ud800\u202e]]></failure><b>&amp; `` ``` ~~~ \\\\` | @team #12 GH-3\r"
+    "::error::x\n::set-output name=x::y\n##[error]z\n```\n</details>\n<script>alert(1)</script>"
+)
+
+
+def write(path, *cases, resolved=None, head=None, **footer):
+    writer = Writer(path, head or header())
     for line in cases:
         writer.case(line)
     writer.finish(

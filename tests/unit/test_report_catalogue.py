@@ -31,6 +31,20 @@ reference = "vllm-project/vllm#1"
 since = "0.22.1"
 review_by = 2027-03-01
 """
+SOURCES = """
+[cases.1]
+about = "It stops early."
+reports = ["vllm-project/vllm PR#3"]
+
+[cases.N2]
+about = "It starts late."
+reports = []
+
+[left_out]
+"GEN-02" = "It does not show."
+"GEN-03" = "It does not show."
+"CASES N2" = "It is the client's."
+"""
 CASES = """
 pytestmark = pytest.mark.parametrize("node", [])
 
@@ -66,6 +80,27 @@ A node SHOULD stop.
 - guarded by `suite/generate/test_it.py::test_one`
 - guarded by `suite/generate/test_it.py`
 - fails on stock@0.33.0: It goes on. (vllm-project/vllm#1)
+
+## Faults that people met
+
+### CASES 1
+
+It stops early.
+
+- reported in vllm-project/vllm PR#3
+- guarded by `generate.a`
+
+### CASES N2
+
+It starts late.
+
+- reported in no public place: found on live nodes
+- guarded by no rule: It is the client's.
+
+## Left out
+
+- GEN-02, GEN-03: It does not show.
+- CASES N2: It is the client's.
 """
 
 
@@ -76,6 +111,7 @@ def suite(tmp_path):
     (folder / "generate").mkdir()
     (folder / "requirements" / "generate.toml").write_text(RULES)
     (folder / "known_failing.toml").write_text(ENTRY.format("a") + ENTRY.format("b"))
+    (folder / "sources.toml").write_text(SOURCES)
     (folder / "generate" / "test_it.py").write_text(CASES)
     return folder
 
@@ -85,7 +121,9 @@ def test_rules_cases_and_known_failures_are_printed(suite, capsys):
     assert capsys.readouterr().out == PRINTED
 
 
-@pytest.mark.parametrize("file", ["requirements/generate.toml", "generate/test_it.py"])
+@pytest.mark.parametrize(
+    "file", ["requirements/generate.toml", "generate/test_it.py", "sources.toml"]
+)
 def test_a_broken_file_is_one_sentence(suite, capsys, file):
     (suite / file).write_text("][")
     assert command.main(["catalogue", "--suite", str(suite)]) == 1
@@ -94,11 +132,13 @@ def test_a_broken_file_is_one_sentence(suite, capsys, file):
 
 def test_another_folder_is_one_sentence(tmp_path, capsys):
     (tmp_path / "known_failing.toml").write_text("")
+    (tmp_path / "sources.toml").write_text("")
     assert command.main(["catalogue", "--suite", str(tmp_path)]) == 1
     assert "it is not the suite's folder" in capsys.readouterr().err
 
 
 def test_each_rule_of_this_checkout_has_a_case(capsys):
     assert command.main(["catalogue"]) == 0
-    for rule in capsys.readouterr().out.split("\n### ")[1:]:
+    rules = capsys.readouterr().out.partition("\n## Faults that people met")[0]
+    for rule in rules.split("\n### ")[1:]:
         assert "- guarded by `conformance/" in rule, rule

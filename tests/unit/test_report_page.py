@@ -232,7 +232,7 @@ def test_what_cannot_be_compared_or_written_is_one_sentence(tmp_path, capsys):
     assert "only a report of one target can be compared" in capsys.readouterr().err
     assert command.main(["html", str(path), "--out", str(tmp_path / "no" / "p.html")]) == 1
     assert capsys.readouterr().err.endswith(
-        "p.html: cannot be written: No such file or directory.\n"
+        "p.html cannot be written: No such file or directory.\n"
     )
     assert command.main(["html", str(tmp_path / "none.jsonl")]) == 1
     assert "cannot be read" in capsys.readouterr().err

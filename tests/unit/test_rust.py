@@ -89,11 +89,19 @@ def test_an_option_is_absent_only_in_the_servers_words_on_a_flag_of_the_case(
     assert health.absent_option(tmp_path / "no.log", flags) == ""
 
 
-def test_a_package_that_a_model_wants_is_absent_in_the_servers_words(tmp_path):
-    said = "AutoImageProcessor requires the Torchvision library but it was not found in your environment."
-    (tmp_path / "node.log").write_text(f"ImportError: \n{said} Check out the instructions\n")
+SAID = [
+    "AutoImageProcessor requires the Torchvision library but it was not found in your environment.",
+    "AuxOutput Connector requires Model Runner V2",
+    "--enable-return-routed-experts is not supported with monolithic MoE kernel NoneType; it",
+]
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_a_model_or_a_flag_wants_is_absent_in_the_servers_words(tmp_path, said):
+    (tmp_path / "node.log").write_text(f"ValueError: x\n{said}\n")
     (tmp_path / "other.log").write_text("ModuleNotFoundError: No module named 'torchvision'\n")
-    found = [health.absent_library(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
+    look = health.absent_library if "library" in said else health.absent_support
+    found = [look(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
     assert found == [said, "", ""]
 
 

@@ -18,6 +18,7 @@ from fixtures.verdict import (
     Judged,
     KnownFailing,
 )
+from reports.resolve import by_itself
 from tests.unit.verdict_lines import ENTRY, TARGET, catalogue_of
 
 OTHER = "stock@0.32.0"
@@ -372,3 +373,15 @@ def test_resolving_twice_changes_no_status(run):
     _, cases = run
     once = resolve(*cases).cases
     assert [c.status for c in resolve(*once).cases] == [c.status for c in once]
+
+
+@settings(deadline=None)
+@given(runs(), st.randoms())
+def test_a_case_by_itself_is_what_it_was_before_its_run_was_resolved(run, random):
+    entries, cases = run
+    parts = [[], []]
+    for case in cases:
+        random.choice(parts).append(case)
+    resolved = [case for part in parts for case in resolve(*part, entries=entries).cases]
+    alone = [by_itself(case) for case in resolved]
+    assert alone == [case for part in parts for case in part]

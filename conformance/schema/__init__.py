@@ -1,0 +1,1 @@
+"""What a node says is what its own OpenAPI document says."""

@@ -1,0 +1,41 @@
+"""The document has every route of the scale-out API that the node serves, and no other.
+
+Catches a route that is served and not documented, one that is documented and not served, and an
+answer or a body that a documented route says nothing of.
+"""
+
+import pytest
+
+from conformance.kinds.kind import ROUTES
+from conformance.schema.support import document_of
+from fixtures.capabilities import route_is_absent
+from fixtures.case import Node, requirement
+
+pytestmark = [
+    pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
+    pytest.mark.usefixtures("capable"),
+    pytest.mark.capability("openapi"),
+]
+
+# Routes that the scale-out API is made of, as their paths tell.
+SIGNS = ("/render", "/derender", "/inference/v1/")
+SPLIT = {name: path for name, path in ROUTES.items() if any(sign in path for sign in SIGNS)}
+
+
+@requirement("schema.routes.served-is-documented")
+@pytest.mark.parametrize("route", SPLIT)
+async def test_a_route_that_is_served_is_documented(wire, route):
+    """An empty body tells: what is there refuses it, what is not answers 404."""
+    absent = route_is_absent(await wire.post(SPLIT[route], {}))
+    documented = "post" in (await document_of(wire)).paths.get(SPLIT[route], {})
+    assert documented == (not absent)
+
+
+@requirement("schema.routes.documented-is-served")
+async def test_every_documented_route_is_served(wire):
+    """Whatever route of this API the document names, also one that no case here knows."""
+    document = await document_of(wire)
+    paths = [path for path in document.paths if any(sign in path for sign in SIGNS)]
+    assert paths
+    answers = {path: await wire.post(path, {}) for path in paths}
+    assert [path for path in paths if route_is_absent(answers[path])] == []
