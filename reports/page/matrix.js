@@ -87,7 +87,7 @@ class Matrix {
         make(
           "th", { role: "rowheader", scope: "row" },
           make("span", { class: "rule-id" }, shown(rule.id)),
-          rule.level === "must" ? "" : make("span", { class: "level" }, rule.level),
+          ...(rule.level === "must" ? [] : [" ", make("span", { class: "level" }, rule.level)]),
           make("span", { class: "rule-text" }, shown(rule.text)),
         ),
         ...this.cells(rule.cases),
