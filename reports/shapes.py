@@ -43,11 +43,12 @@ class Move:
 def moves(old: Report, new: Report) -> list[Move]:
     """Every difference, the most breaking first.
 
-    Routes and statuses that one side alone has say what was asked, not what the wire is; the cases
-    themselves tell of those.
+    Only what both sides were asked is compared: a case that one side has not, or does not support,
+    asks the other for a form of answer of its own, and the cases themselves tell of those.
     """
-    before, after = _shapes(old), _shapes(new)
-    rules = _rules(new)
+    asked = _asked(old) & _asked(new)
+    before, after = _shapes(old, asked), _shapes(new, asked)
+    rules = _rules(new, asked)
     found = [
         Move(kind, route, path, told, rules.get((route, path), rules.get((route, ""), ())))
         for route in sorted(before.keys() & after.keys())
@@ -116,10 +117,15 @@ def _words(kinds: set[str]) -> str:
     return " or ".join(sorted(kinds))
 
 
-def _shapes(report: Report) -> dict[str, Shape]:
-    """Route and status to the shape of all answers there."""
+def _asked(report: Report) -> set[str]:
+    """The cases that the server was able to be asked."""
+    return {case["id"] for case in report.cases if case["status"] not in ("unsupported", "error")}
+
+
+def _shapes(report: Report, asked: set[str]) -> dict[str, Shape]:
+    """Route and status to the shape of all answers to the cases `asked`."""
     found: dict[str, dict[str, list[str]]] = {}
-    for case in report.cases:
+    for case in (case for case in report.cases if case["id"] in asked):
         for route, shape in case.get("shapes", {}).items():
             found[route] = join(found[route], shape) if route in found else dict(shape)
     return found
@@ -147,10 +153,10 @@ def _around(path: str) -> str | None:
     return path.rpartition(".")[0] or BODY
 
 
-def _rules(report: Report) -> dict[tuple[str, str], tuple[str, ...]]:
+def _rules(report: Report, asked: set[str]) -> dict[tuple[str, str], tuple[str, ...]]:
     """(route, path) to the first three rules whose cases saw it; the path "" stands for any."""
     found: dict[tuple[str, str], list[str]] = {}
-    for case in report.cases:
+    for case in (case for case in report.cases if case["id"] in asked):
         for route, shape in case.get("shapes", {}).items():
             for path in ("", *shape):
                 seen = found.setdefault((route, path), [])

@@ -75,8 +75,18 @@ def test_equal_shapes_have_no_difference():
 
 def test_cases_of_one_route_are_one_shape():
     """A key that one case alone saw may be absent."""
-    found = moves(report({"a": ["integer"]}), report({"a": ["integer"]}, {}))
+    always = {"a": ["integer"]}
+    found = moves(report(always, always), report(always, {}))
     assert [move.told for move in found] == ["may be absent now"]
+
+
+def test_a_case_of_one_side_alone_says_nothing():
+    """A mode that one release lacks is another form of answer, not a move of the wire."""
+    both, more = {"a": ["integer"]}, {"a": ["integer"], "b": ["null"]}
+    assert moves(report(both), report(both, more)) == []
+    lacking = report(both, {})
+    lacking.cases[1]["status"] = "unsupported"
+    assert moves(lacking, report(both, more)) == []
 
 
 def test_a_route_of_one_side_alone_says_nothing():
