@@ -17,6 +17,7 @@ from reports import table
 from reports.grid import print_grids
 from reports.known import read_list
 from reports.merge import merge as merged
+from reports.page import build
 from reports.record import Report, ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -126,6 +127,21 @@ def compare(arguments: argparse.Namespace) -> int:
     return comparison.exit_code
 
 
+def html(arguments: argparse.Namespace) -> int:
+    """One report, or two side by side, as a page that needs no network."""
+    new = read(arguments.file)
+    old = comparison = None
+    if arguments.against:
+        old = read(arguments.against)
+        comparison = comparing.compare(old, new, read_list(arguments.known_failing))
+    out = arguments.out or arguments.file.with_suffix(".html")
+    text = build.page(new, old, comparison)
+    _put(text, out)
+    count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
+    print(f"{out}: {count}, {len(text) / 1e6:.1f} MB.")
+    return 0
+
+
 def grid(arguments: argparse.Namespace) -> int:
     """The upgrade matrix, of one exchange or of all; exit code 1 where the report has none."""
     try:
@@ -230,6 +246,19 @@ COMMANDS = {
         {
             "files": {"nargs": "+", "type": Path, "metavar": "FILE"},
             **LIST,
+        },
+    ),
+    "html": Command(
+        html,
+        "make a page of a report, for a browser",
+        {
+            **FILE,
+            **AGAINST,
+            "--out": {
+                "type": Path,
+                "metavar": "PAGE",
+                "help": "where the page goes; default: beside the report",
+            },
         },
     ),
     "grid": Command(

@@ -80,8 +80,8 @@ def planes(cases: Sequence[Mapping]) -> dict[tuple[str, str], dict[tuple[str, st
 
 def grid(cells: Mapping[tuple[str, str], str]) -> Iterator[Text]:
     """The lines of one plane: rows of the first role, columns of the second."""
-    rows, columns = (sorted({place[axis] for place in cells}, key=_order) for axis in (0, 1))
-    labels = [_short(column) for column in columns]
+    rows, columns = (sorted({place[axis] for place in cells}, key=order) for axis in (0, 1))
+    labels = [short(column) for column in columns]
     width = max(len(row) for row in rows)
     yield Text(" " * width + "".join(f" {label:>2}" for label in labels))
     for row in rows:
@@ -118,7 +118,8 @@ def _release(target: str) -> tuple[str, str]:
     return implementation, release
 
 
-def _order(target: str) -> tuple:
+def order(target: str) -> tuple:
+    """A key that sorts targets by implementation and release."""
     implementation, release = _release(target)
     try:
         return implementation, 0, Version(release), release
@@ -126,7 +127,7 @@ def _order(target: str) -> tuple:
         return implementation, 1, release, release
 
 
-def _short(target: str) -> str:
+def short(target: str) -> str:
     """The minor number of a release 0.N.P, by which vLLM's releases are told apart."""
     implementation, release = _release(target)
     parts = release.split(".")
