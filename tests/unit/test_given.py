@@ -83,13 +83,24 @@ def test_what_a_server_was_not_seen_to_have(servers, wish, said):
             Lease(servers.address, wanted)
 
 
+def waiting(servers: GivenServers) -> int:
+    """How many wait; whoever gets a lease at once is never among them while the lock is free."""
+    with servers.changed:
+        return len(servers.waiting)
+
+
 def turns(servers: GivenServers, *asked: tuple[int, bool]):
     """Ask for leases one after another, each as (holder, exclusive); (who got one, the futures)."""
     executor = ThreadPoolExecutor(len(asked))
     futures = []
-    for holder, exclusive in asked:
+    for number, (holder, exclusive) in enumerate(asked, 1):
         futures.append(executor.submit(servers.acquire, TARGET, exclusive, holder))
-        time.sleep(0.05)
+        deadline = time.monotonic() + 10
+        while len(servers.leases) + waiting(servers) < number:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+    while sum(future.done() for future in futures) < len(asked) - waiting(servers):
+        time.sleep(0.005)
     return [future.done() for future in futures], futures
 
 
