@@ -49,6 +49,11 @@ def encode(text: str) -> list[int]:
     return tokenizer().encode(text, add_special_tokens=False).ids
 
 
+# A chat prompt with the assistant's turn open, and the same with its reasoning closed.
+OPEN_PROMPT = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
+CLOSED_PROMPT = [*OPEN_PROMPT, *encode("<think>\n\n</think>\n\n")]
+
+
 def decode(token_ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
     """The text of `token_ids`, decoded at once."""
     return tokenizer().decode(list(token_ids), skip_special_tokens=skip_special_tokens)

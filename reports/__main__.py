@@ -111,10 +111,9 @@ def catalogue(arguments: argparse.Namespace) -> int:
 
 def findings(arguments: argparse.Namespace) -> int:
     """The known faults of all files as one document."""
-    names = " ".join("/".join(file.absolute().parts[-2:]) for file in arguments.files)
     reports = [read(file) for file in arguments.files]
     lines = faults.listed_lines(read_list(arguments.known_failing))
-    for line in faults.document(reports, f"python -m reports findings {names}", lines):
+    for line in faults.document(reports, lines):
         print(line)
     return 0
 

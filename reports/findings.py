@@ -95,7 +95,7 @@ def listed_lines(entries: Iterable[KnownFailing]) -> dict[tuple[str, str], tuple
 
 
 def document(
-    reports: Sequence[Report], command: str, lines: Mapping[tuple[str, str], tuple[str, str]]
+    reports: Sequence[Report], lines: Mapping[tuple[str, str], tuple[str, str]]
 ) -> Iterator[str]:
     """The lines of the document, as Markdown; `lines` as `listed_lines` gives them."""
     rules = {id: rule for report in reports for id, rule in report.header["requirements"].items()}
@@ -103,7 +103,8 @@ def document(
     found = findings(reports)
     yield "# Findings"
     yield ""
-    yield f"{len(found)} faults on {', '.join(targets)}. Made by `{command}`."
+    made = "Made by `python -m reports findings` from a report of each."
+    yield f"{len(found)} faults on {', '.join(targets)}. {made}"
     yield ""
     yield "Every request below repeats its fault by itself. `python -m fixtures model RELEASE` makes the"
     yield "model and prints the lines that serve it; add the words that a fault names (`NAME=value` goes"

@@ -6,6 +6,7 @@ sorts or drops candidates, or turns null into an empty list.
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import chunks, derender_each, encode, logprob_entry, response
 from fixtures.case import Node, capability, requirement
 
@@ -148,7 +149,7 @@ async def test_streamed_logprobs_join_to_the_full_ones(wire, node, route):
     stream = chunks([[token_id] for token_id in token_ids])
     for part, entry in zip(stream, whole["choices"][0]["logprobs"]["content"], strict=True):
         part["choices"][0]["logprobs"] = {"content": [entry]}
-    call = wire.derender_chat if route == "chat" else wire.derender_completions
+    call = derender_call(wire, route)
     parts = [
         answer.json["chunk"]["choices"][0]["logprobs"]
         for answer in await derender_each(call, stream)

@@ -5,6 +5,7 @@ Catches a node that demands a model, answers for one nobody serves, or invents a
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import chunk, response
 from fixtures.case import Node, capability, own_id, requirement
 from fixtures.wire import OMIT
@@ -30,11 +31,6 @@ def streamed() -> dict:
     return {"stream": True, "generate_chunk": chunk([30], request_id=own_id(STEM))}
 
 
-def call(wire, route: str):
-    """The derender call of a route."""
-    return wire.derender_chat if route == "chat" else wire.derender_completions
-
-
 def named(body: dict) -> tuple:
     """(model, id) of an answer or of a streamed chunk."""
     body = body.get("chunk", body)
@@ -47,7 +43,7 @@ def named(body: dict) -> tuple:
 @pytest.mark.parametrize("model", [OMIT, None, "tiny"], ids=["absent", "null", "given"])
 async def test_model_defaults_to_the_served_name(wire, route, model):
     """The served name and the generate response's id, with or without a model in the request."""
-    answer = await call(wire, route)({**whole(route), "model": model})
+    answer = await derender_call(wire, route)({**whole(route), "model": model})
     assert named(answer.expect(200).json) == ("tiny", own_id(STEM))
 
 
@@ -57,7 +53,7 @@ async def test_model_defaults_to_the_served_name(wire, route, model):
 @pytest.mark.parametrize("model", [None, "tiny"], ids=["null", "given"])
 async def test_streamed_model_defaults_to_the_served_name(wire, route, model):
     """The same for a streamed chunk."""
-    answer = await call(wire, route)({**streamed(), "model": model})
+    answer = await derender_call(wire, route)({**streamed(), "model": model})
     assert named(answer.expect(200).json) == ("tiny", own_id(STEM))
 
 
@@ -66,8 +62,8 @@ async def test_streamed_model_defaults_to_the_served_name(wire, route, model):
 @pytest.mark.parametrize("route", ROUTES)
 async def test_unknown_model_is_not_found(wire, route):
     """404 naming the model for one nobody serves; 200 for the same body with the served one."""
-    (await call(wire, route)(whole(route))).expect(200)
-    answer = await call(wire, route)({**whole(route), "model": "no-such-model"})
+    (await derender_call(wire, route)(whole(route))).expect(200)
+    answer = await derender_call(wire, route)({**whole(route), "model": "no-such-model"})
     error = answer.expect(404).json["error"]
     assert (error["type"], error["param"], error["code"]) == ("NotFoundError", "model", 404)
     assert "no-such-model" in error["message"]
@@ -78,5 +74,5 @@ async def test_unknown_model_is_not_found(wire, route):
 @pytest.mark.parametrize("route", ROUTES)
 async def test_unknown_model_is_not_found_streaming(wire, route):
     """The same for a streamed chunk."""
-    (await call(wire, route)(streamed())).expect(200)
-    (await call(wire, route)({**streamed(), "model": "no-such-model"})).expect(404)
+    (await derender_call(wire, route)(streamed())).expect(200)
+    (await derender_call(wire, route)({**streamed(), "model": "no-such-model"})).expect(404)

@@ -6,28 +6,35 @@ prompt that closed the reasoning (a template with thinking off) an answer would 
 
 import pytest
 
-from conformance.support import PARSERS, assembled, chunks, derender_each, encode, response
+from conformance.support import (
+    CLOSED_PROMPT,
+    OPEN_PROMPT,
+    PARSERS,
+    assembled,
+    chunks,
+    derender_each,
+    encode,
+    response,
+)
 from fixtures.case import Node, capability, requirement
 
 pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
 )
 
-OPEN = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
-CLOSED = [*OPEN, *encode("<think>\n\n</think>\n\n")]
 OUTPUT = encode("answer")
 REQUEST = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
 THOUGHT, SAID = ("answer", None), (None, "answer")
 # name: (prompt_token_ids of the request, those of the generate response, (reasoning, content))
 PROMPTS = {
     "none": (None, None, THOUGHT),
-    "open": (None, OPEN, THOUGHT),
-    "closed-in-the-response": (None, CLOSED, SAID),
-    "closed-in-both": (CLOSED, CLOSED, SAID),
+    "open": (None, OPEN_PROMPT, THOUGHT),
+    "closed-in-the-response": (None, CLOSED_PROMPT, SAID),
+    "closed-in-both": (CLOSED_PROMPT, CLOSED_PROMPT, SAID),
 }
 NAMED = {
-    "closed-in-the-request": (CLOSED, None, SAID),
-    "request-before-response": (OPEN, CLOSED, THOUGHT),
+    "closed-in-the-request": (CLOSED_PROMPT, None, SAID),
+    "request-before-response": (OPEN_PROMPT, CLOSED_PROMPT, THOUGHT),
 }
 
 
@@ -60,7 +67,7 @@ async def judge(wire, prompt: list | None, own: list | None, expected: tuple) ->
 @requirement("derender.parser.stream-prompt-decides")
 @capability("derender.chat.stream")
 @pytest.mark.parametrize(
-    ("prompt", "expected"), [(OPEN, THOUGHT), (CLOSED, SAID)], ids=["open", "closed"]
+    ("prompt", "expected"), [(OPEN_PROMPT, THOUGHT), (CLOSED_PROMPT, SAID)], ids=["open", "closed"]
 )
 async def test_prompt_decides_in_a_stream(wire, prompt, expected):
     """The same for a stream, whose calls all name the prompt."""

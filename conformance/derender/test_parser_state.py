@@ -8,6 +8,7 @@ import pytest
 
 from conformance.support import (
     IM_END,
+    OPEN_PROMPT,
     PARSERS,
     WEATHER_TOOL,
     assembled,
@@ -23,7 +24,6 @@ pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
 )
 
-PROMPT = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
 REQUEST = {
     "model": "tiny",
     "messages": [{"role": "user", "content": "hello"}],
@@ -36,7 +36,7 @@ NAMED = {"type": "function", "function": {"name": "get_weather"}}
 async def states(wire, stream: list[dict], **fields) -> list[dict]:
     """The state after each chunk."""
     answers = await derender_each(
-        wire.derender_chat, stream, chat_request={**REQUEST, **fields}, prompt_token_ids=PROMPT
+        wire.derender_chat, stream, chat_request={**REQUEST, **fields}, prompt_token_ids=OPEN_PROMPT
     )
     return [answer.json["stream_state"] for answer in answers]
 
@@ -83,7 +83,7 @@ async def test_named_tool_choice_keeps_stop(wire, choice, finish):
         wire.derender_chat,
         stream,
         chat_request={**REQUEST, "tool_choice": choice},
-        prompt_token_ids=PROMPT,
+        prompt_token_ids=OPEN_PROMPT,
     )
     message = assembled([answer.json["chunk"] for answer in answers])
     assert message["finish_reason"] == finish

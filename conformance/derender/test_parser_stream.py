@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.support import (
     IM_END,
+    OPEN_PROMPT,
     PARSERS,
     REPLACEMENT,
     WEATHER_TOOL,
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(Node("real", *PARSERS), id="real-parsers")], indirect=True
 )
 
-PROMPT = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
 REQUEST = {
     "model": "tiny",
     "messages": [{"role": "user", "content": "hello"}],
@@ -54,7 +54,7 @@ OUTPUTS = {
 async def streamed(wire, stream: list[dict], request: dict = REQUEST) -> list[dict]:
     """The derendered chunks of `stream`."""
     answers = await derender_each(
-        wire.derender_chat, stream, chat_request=request, prompt_token_ids=PROMPT
+        wire.derender_chat, stream, chat_request=request, prompt_token_ids=OPEN_PROMPT
     )
     return [answer.json["chunk"] for answer in answers]
 

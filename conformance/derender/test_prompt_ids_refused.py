@@ -5,6 +5,7 @@ Catches a node that decodes an id counted from the end, or checks one shape and 
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import chunk, response
 from fixtures.case import Node, capability, requirement
 
@@ -32,11 +33,6 @@ STREAMED = {
 WRONG = {"negative": [20, -1], "text": ["a"], "fraction": [20, 1.5]}
 
 
-def call(wire, route: str):
-    """The derender call of a route."""
-    return wire.derender_chat if route == "chat" else wire.derender_completions
-
-
 @requirement("derender.prompt-ids.refused")
 @capability("derender.chat", "derender.completions")
 @pytest.mark.parametrize("shape", SHAPES)
@@ -44,8 +40,8 @@ def call(wire, route: str):
 async def test_wrong_prompt_ids_are_refused(wire, shape, wrong):
     """400 with an error object; the same body with sound ids is a 200."""
     route, sound = SHAPES[shape]([20, 1])
-    (await call(wire, route)(sound)).expect(200)
-    answer = await call(wire, route)(SHAPES[shape](WRONG[wrong])[1])
+    (await derender_call(wire, route)(sound)).expect(200)
+    answer = await derender_call(wire, route)(SHAPES[shape](WRONG[wrong])[1])
     assert answer.expect(400).json["error"]["code"] == 400
 
 
@@ -56,7 +52,7 @@ async def test_wrong_prompt_ids_are_refused(wire, shape, wrong):
 @pytest.mark.parametrize("wrong", WRONG)
 async def test_wrong_prompt_ids_are_refused_streaming(wire, route, shape, wrong):
     """The same for a streamed chunk."""
-    send = call(wire, route)
+    send = derender_call(wire, route)
     (await send(STREAMED[shape]([20, 1]), stream=True)).expect(200)
     answer = await send(STREAMED[shape](WRONG[wrong]), stream=True)
     assert answer.expect(400).json["error"]["code"] == 400

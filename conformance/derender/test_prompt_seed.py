@@ -6,6 +6,7 @@ seeds anew with every chunk.
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import chunks, derender_each, joined_text, response
 from fixtures.case import Node, capability, requirement
 from fixtures.models.render_only import metaspace_vocabulary
@@ -77,7 +78,7 @@ async def test_first_space_follows_the_prompt(wire, route, name):
 async def test_first_chunk_alone_is_seeded(wire, route, name):
     """The same streamed, with the request's ids on every call: later chunks are not seeded anew."""
     prompt, own, text = PROMPTS[name]
-    call = wire.derender_chat if route == "chat" else wire.derender_completions
+    call = derender_call(wire, route)
     answers = await derender_each(call, stream_of(own), prompt_token_ids=prompt)
     assert joined_text(answers) == text
 
@@ -88,7 +89,7 @@ async def test_first_chunk_alone_is_seeded(wire, route, name):
 @ROUTES
 async def test_later_chunks_need_no_prompt(wire, route):
     """With the prompt on the first call only, the text is the same."""
-    call = wire.derender_chat if route == "chat" else wire.derender_completions
+    call = derender_call(wire, route)
     first, *rest = stream_of(None)
     head = await derender_each(call, [first], prompt_token_ids=PROMPT)
     state, answers = head[0].json["stream_state"], head

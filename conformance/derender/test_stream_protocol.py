@@ -6,6 +6,7 @@ usage chunk, or takes several choices with one state.
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import (
     chunk,
     chunks,
@@ -21,11 +22,6 @@ pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 FOX = [[token_id] for token_id in encode("é🦊x")]
 COUNTS = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
 ROUTES = ["chat", "completions"]
-
-
-def call(wire, route: str):
-    """The derender call of a route."""
-    return wire.derender_chat if route == "chat" else wire.derender_completions
 
 
 def choices(answers: list) -> list[dict]:
@@ -53,7 +49,7 @@ async def test_node_keeps_nothing_between_calls(wire, route):
         for own, stream in enumerate(streams):
             if at < len(stream):
                 part = chunk(stream[at], "length" if at == len(stream) - 1 else None)
-                answer = await call(wire, route)(
+                answer = await derender_call(wire, route)(
                     stream=True, generate_chunk=part, stream_state=states[own]
                 )
                 states[own] = answer.expect(200).json["stream_state"]
@@ -67,9 +63,13 @@ async def test_node_keeps_nothing_between_calls(wire, route):
 async def test_same_call_gives_the_same_answer(wire, route):
     """A retried chunk with the same state gives the same chunk and the same next state."""
     first, second = partitions(encode("é🦊"), [3])
-    state = (await derender_each(call(wire, route), [chunk(first)]))[0].json["stream_state"]
+    state = (await derender_each(derender_call(wire, route), [chunk(first)]))[0].json[
+        "stream_state"
+    ]
     answers = [
-        await call(wire, route)(stream=True, generate_chunk=chunk(second), stream_state=state)
+        await derender_call(wire, route)(
+            stream=True, generate_chunk=chunk(second), stream_state=state
+        )
         for _ in range(2)
     ]
     bodies = [answer.expect(200).json for answer in answers]
@@ -84,7 +84,7 @@ async def test_same_call_gives_the_same_answer(wire, route):
 async def test_state_stays_small(wire, route):
     """The state does not grow with the text (DCS-32), so that a long answer stays affordable."""
     pieces = [[token_id] for token_id in encode("hello the quick é🦊 " * 8)]
-    answers = await derender_each(call(wire, route), chunks(pieces))
+    answers = await derender_each(derender_call(wire, route), chunks(pieces))
     assert max(len(answer.json["stream_state"]["prev_tokens"]) for answer in answers) <= 32
 
 
@@ -95,7 +95,7 @@ async def test_state_stays_small(wire, route):
 async def test_finish_only_chunk_is_forwarded(wire, route, finish):
     """A last chunk without ids has no text and the finish reason, on it alone."""
     stream = [*(chunk(piece) for piece in FOX), chunk([], finish)]
-    answers = await derender_each(call(wire, route), stream)
+    answers = await derender_each(derender_call(wire, route), stream)
     found = [choice["finish_reason"] for choice in choices(answers)]
     assert (found, joined_text(answers)) == ([None] * len(FOX) + [finish], "é🦊x")
     assert joined_text(answers[-1:]) == ""
@@ -111,7 +111,7 @@ async def test_usage_chunk_is_forwarded(wire, route, sent, prompt):
     """Choices stay empty, the counts go through; the call's prompt_tokens come first."""
     last = {"request_id": own_id("r"), "choices": [], "usage": COUNTS}
     fields = {} if sent is None else {"prompt_tokens": sent}
-    answers = await derender_each(call(wire, route), [chunk(encode("a")), last], **fields)
+    answers = await derender_each(derender_call(wire, route), [chunk(encode("a")), last], **fields)
     parts = [answer.json["chunk"] for answer in answers]
     found = {name: parts[1]["usage"][name] for name in COUNTS}
     assert found == {"prompt_tokens": prompt, "completion_tokens": 4, "total_tokens": prompt + 4}
@@ -134,6 +134,6 @@ async def test_several_choices_in_a_chunk_are_refused(wire, route):
     """One state belongs to one choice: two at once are a 400, one of any index is taken."""
     one = chunk(encode("a"), index=1)
     two = {"request_id": own_id("r"), "choices": [*one["choices"], *chunk(encode("b"))["choices"]]}
-    taken = await call(wire, route)(stream=True, generate_chunk=one)
+    taken = await derender_call(wire, route)(stream=True, generate_chunk=one)
     assert [choice["index"] for choice in taken.expect(200).json["chunk"]["choices"]] == [1]
-    (await call(wire, route)(stream=True, generate_chunk=two)).expect(400)
+    (await derender_call(wire, route)(stream=True, generate_chunk=two)).expect(400)

@@ -6,6 +6,7 @@ do not add up, or a state that lost what a newer node needs.
 
 import pytest
 
+from conformance.derender import derender_call
 from conformance.support import chunk, derender_each, encode
 from fixtures.case import Node, capability, requirement
 
@@ -25,14 +26,9 @@ BROKEN = {
 }
 
 
-def call(wire, route: str):
-    """The derender call of a route."""
-    return wire.derender_chat if route == "chat" else wire.derender_completions
-
-
 async def sound_state(wire, route: str) -> dict:
     """The state after the first half of a split character."""
-    answers = await derender_each(call(wire, route), [chunk(encode("é")[:1])])
+    answers = await derender_each(derender_call(wire, route), [chunk(encode("é")[:1])])
     return answers[0].json["stream_state"]
 
 
@@ -45,8 +41,12 @@ async def test_broken_state_is_refused(wire, route, name):
     state = await sound_state(wire, route)
     broken = {**state, **BROKEN[name]} if isinstance(BROKEN[name], dict) else BROKEN[name]
     part = chunk(encode("é")[1:])
-    (await call(wire, route)(stream=True, generate_chunk=part, stream_state=state)).expect(200)
-    (await call(wire, route)(stream=True, generate_chunk=part, stream_state=broken)).expect(400)
+    (await derender_call(wire, route)(stream=True, generate_chunk=part, stream_state=state)).expect(
+        200
+    )
+    (
+        await derender_call(wire, route)(stream=True, generate_chunk=part, stream_state=broken)
+    ).expect(400)
 
 
 @requirement("derender.stream.state-refused")
@@ -56,7 +56,7 @@ async def test_window_up_to_the_bound_is_taken(wire, route):
     """The bound of 1,024 tokens itself is a sound state."""
     state = await sound_state(wire, route)
     wide = {**state, "prev_tokens": ["a"] * 1024, "prefix_offset": 1023, "read_offset": 1024}
-    answer = await call(wire, route)(
+    answer = await derender_call(wire, route)(
         stream=True, generate_chunk=chunk(encode("b")), stream_state=wide
     )
     answer.expect(200)
@@ -78,6 +78,10 @@ async def test_offsets_outside_the_window_are_refused(wire, route, offsets):
     """Offsets that point past the carried tokens would lose text: 400, not 200 with a hole."""
     state = await sound_state(wire, route)
     part = chunk(encode("é")[1:])
-    (await call(wire, route)(stream=True, generate_chunk=part, stream_state=state)).expect(200)
+    (await derender_call(wire, route)(stream=True, generate_chunk=part, stream_state=state)).expect(
+        200
+    )
     broken = {**state, **offsets}
-    (await call(wire, route)(stream=True, generate_chunk=part, stream_state=broken)).expect(400)
+    (
+        await derender_call(wire, route)(stream=True, generate_chunk=part, stream_state=broken)
+    ).expect(400)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.derender import derender_call
 from conformance.support import (
     REPLACEMENT,
     chunks,
@@ -49,7 +50,7 @@ async def whole(wire, route: str, token_ids: list[int]) -> str:
 
 async def streamed(wire, route: str, pieces: list[list[int]]) -> list:
     """The answers to one derender a chunk."""
-    call = wire.derender_chat if route == "chat" else wire.derender_completions
+    call = derender_call(wire, route)
     return await derender_each(call, chunks(pieces))
 
 

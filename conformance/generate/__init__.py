@@ -3,8 +3,13 @@ share.
 """
 
 import asyncio
+import base64
+import io
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy
 
 from conformance.support import since
 from fixtures.nodes.lease import Lease
@@ -34,6 +39,12 @@ def refused(answer: Exchange, *statuses: int, param: str | None = None) -> None:
         assert param in (error["param"] or "").split("."), (
             f"param is {error['param']!r}, not {param!r}"
         )
+
+
+def array_of(value: Any) -> numpy.ndarray:
+    """The array of a wire value: base64 of a `.npy` file, which carries its own shape and dtype."""
+    assert isinstance(value, str), f"not a string: {value!r:.100}"
+    return numpy.load(io.BytesIO(base64.b64decode(value, validate=True)), allow_pickle=False)
 
 
 def refused_in_stream(answer: Exchange) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.support import PARSERS, encode
+from conformance.support import CLOSED_PROMPT, OPEN_PROMPT, PARSERS, encode
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import output
 
@@ -10,15 +10,12 @@ pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(Node("scripted", *PARSERS), id="qwen3-hermes")], indirect=True
 )
 
-OPEN = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
-CLOSED = [*OPEN, *encode("<think>\n\n</think>\n\n")]
-
 
 @requirement("generate.output-mode.derender.prompt-decides")
 @capability("output-mode.derender")
 @pytest.mark.parametrize(
     ("prompt", "reasoning", "content"),
-    [(OPEN, "answer", None), (CLOSED, None, "answer")],
+    [(OPEN_PROMPT, "answer", None), (CLOSED_PROMPT, None, "answer")],
     ids=["open", "closed"],
 )
 async def test_prompt_reaches_the_parser(wire, engine, prompt, reasoning, content):

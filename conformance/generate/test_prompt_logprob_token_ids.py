@@ -4,25 +4,15 @@ Catches a node that ignores the request, or streams an answer that has no room f
 CPU engine has not the model runner that makes them, and refuses.
 """
 
-import base64
-import io
-
-import numpy
 import pytest
 
-from conformance.generate import PROMPT, refused, still_answers
+from conformance.generate import PROMPT, array_of, refused, still_answers
 from fixtures.case import Node, requirement
 
 pytestmark = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 
 CHOSEN = [[40, 41], [42, 43]]
 PARAMS = {"max_tokens": 1, "temperature": 0.0, "prompt_logprob_token_ids": CHOSEN}
-
-
-def scores_of(value) -> numpy.ndarray:
-    """The array of a wire value: base64 of a `.npy` file."""
-    assert isinstance(value, str), f"not a string: {value!r:.100}"
-    return numpy.load(io.BytesIO(base64.b64decode(value, validate=True)), allow_pickle=False)
 
 
 @requirement("generate.prompt-scores.refused-or-served")
@@ -33,7 +23,7 @@ async def test_request_is_never_ignored(wire):
         refused(answer)
         assert "prompt_logprob_token_ids" in answer.json["error"]["message"]
     else:
-        scores = scores_of(answer.expect(200).json["prompt_token_id_logprobs"])
+        scores = array_of(answer.expect(200).json["prompt_token_id_logprobs"])
         assert scores.shape == (len(PROMPT) - 1, 2)
     await still_answers(wire)
 

@@ -2,13 +2,10 @@
 alone.
 """
 
-import base64
-import io
-
 import numpy
 import pytest
 
-from conformance.generate import PROMPT, choices_of
+from conformance.generate import PROMPT, array_of, choices_of
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import output
 
@@ -35,14 +32,8 @@ def as_script(array):
     return {"shape": list(array.shape), "dtype": array.dtype.name, "data": array.ravel().tolist()}
 
 
-def from_wire(value):
-    """The array of a wire value: base64 of a `.npy` file, which carries its own shape and dtype."""
-    assert isinstance(value, str), f"not a string: {value!r:.100}"
-    return numpy.load(io.BytesIO(base64.b64decode(value, validate=True)), allow_pickle=False)
-
-
 def same(value, array):
-    got = from_wire(value)
+    got = array_of(value)
     assert (got.dtype, got.shape) == (array.dtype, array.shape)
     numpy.testing.assert_array_equal(got, array)
 

@@ -1,12 +1,9 @@
 """routed_experts of a real mixture of experts: the experts that the engine itself chose."""
 
-import base64
-import io
-
 import numpy
 import pytest
 
-from conformance.generate import choices_of
+from conformance.generate import array_of, choices_of
 from fixtures.case import Node, requirement
 from fixtures.models.recipes import EXPERTS, EXPERTS_PER_TOKEN, LAYERS
 
@@ -20,10 +17,9 @@ GREEDY = {"temperature": 0.0, "ignore_eos": True, "max_tokens": 6}
 PROMPT = list(range(30, 42))
 
 
-def from_wire(choice):
+def experts_of(choice):
     """The array of a choice: tokens, layers, experts per token."""
-    data = base64.b64decode(choice["routed_experts"], validate=True)
-    return numpy.load(io.BytesIO(data), allow_pickle=False)
+    return array_of(choice["routed_experts"])
 
 
 async def answered(wire, prompt=PROMPT, **changes):
@@ -39,7 +35,7 @@ async def answered(wire, prompt=PROMPT, **changes):
 @requirement("generate.routed-experts.engines-own")
 async def test_each_token_has_different_experts_of_the_model(wire):
     """A row for every token but the last, for each layer as many different experts as a token has."""
-    array = from_wire(await answered(wire))
+    array = experts_of(await answered(wire))
     rows = len(PROMPT) + GREEDY["max_tokens"] - 1
     assert array.shape == (rows, LAYERS, EXPERTS_PER_TOKEN)
     assert set(array.ravel().tolist()) <= set(range(EXPERTS))
@@ -50,9 +46,9 @@ async def test_each_token_has_different_experts_of_the_model(wire):
 @requirement("generate.routed-experts.engines-own")
 async def test_a_row_depends_on_its_tokens_alone(wire):
     """A longer output or another last token leaves the rows before as they are."""
-    array = from_wire(await answered(wire))
-    shorter = from_wire(await answered(wire, max_tokens=2))
-    other = from_wire(await answered(wire, prompt=[*PROMPT[:-1], 90]))
+    array = experts_of(await answered(wire))
+    shorter = experts_of(await answered(wire, max_tokens=2))
+    other = experts_of(await answered(wire, prompt=[*PROMPT[:-1], 90]))
     numpy.testing.assert_array_equal(array[: len(shorter)], shorter)
     numpy.testing.assert_array_equal(array[: len(PROMPT) - 1], other[: len(PROMPT) - 1])
     assert not numpy.array_equal(array[len(PROMPT) - 1 :], other[len(PROMPT) - 1 :])
@@ -67,4 +63,4 @@ async def test_a_stream_ends_with_the_full_answers_array(wire):
     stream = await wire.generate_stream(token_ids=PROMPT, sampling_params=GREEDY)
     *earlier, last = choices_of(stream)
     assert [choice["routed_experts"] for choice in earlier] == [None] * len(earlier)
-    numpy.testing.assert_array_equal(from_wire(last), from_wire(full))
+    numpy.testing.assert_array_equal(experts_of(last), experts_of(full))

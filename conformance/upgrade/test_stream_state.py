@@ -5,15 +5,14 @@ Catches a state that another release misreads: broken characters, repeated or lo
 
 import pytest
 
-from conformance.support import assembled, chunks, decode, encode, logprob_entry
+from conformance.support import OPEN_PROMPT, assembled, chunks, decode, encode, logprob_entry
 from conformance.upgrade.support import PARSING_DERENDER, RENDER, derendered_stream
 from fixtures.case import cells, requirement
 
 TEXT = "h\u20ac\u00e9\U0001f600 fox"
-PROMPT = encode("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
 CHAT = {
     "chat_request": {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]},
-    "prompt_token_ids": PROMPT,
+    "prompt_token_ids": OPEN_PROMPT,
 }
 
 
@@ -58,7 +57,7 @@ async def test_stream_state_logprobs(mix):
     for chunk, each in zip(stream, ids, strict=True):
         entry = logprob_entry(mix.derender.node, each, [(each, -0.5)])
         chunk["choices"][0]["logprobs"] = {"content": [entry]}
-    body = {"completion_request": request, "prompt_token_ids": PROMPT}
+    body = {"completion_request": request, "prompt_token_ids": OPEN_PROMPT}
     names = [decode([each]) for each in ids]
     offsets = [len("".join(names[:place])) for place in range(len(ids))]
     with mix.judged() as seen:

@@ -12,6 +12,8 @@ LAYOUTS = "0.20.2,0.24.0,0.27.1,0.33.0"
 CHOSEN = os.environ.get("TOKENWIRE_RELEASES") or LAYOUTS
 RELEASES = catalogue.load().releases if CHOSEN == "all" else catalogue.load().select(CHOSEN)
 
+DERENDERING = [release for release in RELEASES if release.can("derender")]
+
 PROMPT = list(range(40, 60))
 MESSAGES = [{"role": "user", "content": "hello world"}]
 

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.models import tokenizer
 from fixtures.nodes.script import Engine, hang, output, step
-from tests.live.releases import MESSAGES, PROMPT, wire_of
+from tests.live.releases import DERENDERING, MESSAGES, PROMPT, wire_of
 
 
 async def test_it_fills_the_context_and_keeps_an_explicit_sixteen(hold):
@@ -77,11 +77,12 @@ async def test_it_aborts_when_the_client_leaves(hold):
     await engine.wait_for(name, "abort", indexes=[0])
 
 
+@pytest.mark.parametrize(
+    "release", DERENDERING, ids=lambda one: one.version, indirect=True, scope="session"
+)
 @pytest.mark.parametrize("flag", [False, True], ids=["flag-off", "flag-on"])
 @pytest.mark.parametrize("value", [True, False, None])
 async def test_it_lets_an_explicit_value_win_on_derender(hold, release, flag, value):
-    if not release.can("derender"):
-        pytest.skip("no derender before 0.24.0")
     flags = ["--return-tokens-as-token-ids"] if flag else []
     node = hold("scripted", "reference", *flags)
     wire, engine = wire_of(node), Engine(wire_of(node))

@@ -22,7 +22,7 @@ def report(*cases):
 
 
 def text(*cases, lines=()):
-    return "\n".join(findings.document([report(*cases)], "make", dict(lines)))
+    return "\n".join(findings.document([report(*cases)], dict(lines)))
 
 
 def test_one_fault_of_several_cases_is_told_once_with_its_releases():

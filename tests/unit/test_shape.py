@@ -70,6 +70,14 @@ def test_the_chunks_of_a_stream_are_one_shape():
     assert shape["[DONE]"] == ["true"]
 
 
+def test_the_last_chunk_of_a_long_stream_is_looked_at():
+    events = b'data: {"a":1}\n\n' * 500 + b'data: {"a":1,"usage":{}}\n\ndata: [DONE]\n\n'
+    assert shape_of(answer(events, content_type="text/event-stream"))[1]["usage"] == [
+        "absent",
+        "object",
+    ]
+
+
 def test_no_answer_has_no_shape_and_no_json_says_so():
     assert shape_of(answer(b"", 0)) is None
     assert shape_of(answer(b"<html>"))[1]["body"] == ["no JSON"]
