@@ -32,7 +32,9 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
         )
 
 
-@pytest.fixture(scope="session")
+# Not of the session: Playwright's event loop runs in this thread until the browser is closed,
+# and no asynchronous test can run beside it.
+@pytest.fixture(scope="package")
 def browser():
     """The browser of all tests here."""
     found = os.environ.get("TOKENWIRE_CHROMIUM") or next(
