@@ -1,12 +1,18 @@
 """How the wire's shape moved between two reports, in words: what each kind of reader would meet."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reports.record import Report
 
+# What a node's OpenAPI document declares has a shape too, by these names.
+ROUTES = "declared routes"
+SENT = "declared request of "
+ANSWERS = "declared answer of "
+
 # What breaks whom, most breaking first. A strict reader refuses keys it does not know.
-REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD, ADDED, WORD_GONE, FIRMER = KINDS = (
+REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD, ADDED, WORD_GONE, FIRMER = (
     "removed",
     "retyped",
     "may be null now",
@@ -18,8 +24,28 @@ REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD, ADDED, WORD_GONE, FIRMER = KINDS
 )
 BREAKS_LENIENT = frozenset({REMOVED, RETYPED, NULLABLE, OPTIONAL, NEW_WORD})
 BREAKS_STRICT = BREAKS_LENIENT | {ADDED}
-
+# Of what is declared for a request: who sends is broken by what is taken no more.
+UNDECLARED, REFUSED, REQUIRED, CHANGED, TAKEN = SENDING = (
+    "declared no more",
+    "taken no more",
+    "required now",
+    "default or bound changed",
+    "taken now",
+)
+BREAKS_SENDER = frozenset({UNDECLARED, REFUSED, REQUIRED})
+# In the order they are told.
+KINDS = (
+    *(REMOVED, RETYPED, UNDECLARED, REFUSED, REQUIRED, NULLABLE, OPTIONAL, NEW_WORD, ADDED),
+    *(CHANGED, WORD_GONE, FIRMER, TAKEN),
+)
 BODY = "(body)"
+OTHERS = "(other keys)"  # of an object that takes none but its own
+# What is declared beside a property's types.
+DETAILS = (
+    *("default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("minLength", "maxLength", "minItems", "maxItems", "pattern"),
+)
+DETAIL = re.compile(rf"(.+) ({'|'.join(DETAILS)})")
 
 Shape = Mapping[str, list[str]]
 
@@ -52,47 +78,107 @@ def moves(old: Report, new: Report) -> list[Move]:
     found = [
         Move(kind, route, path, told, rules.get((route, path), rules.get((route, ""), ())))
         for route in sorted(before.keys() & after.keys())
-        for kind, path, told in _differences(before[route], after[route])
+        for kind, path, told in _of_route(route, before[route], after[route])
     ]
     return sorted(found, key=lambda move: (KINDS.index(move.kind), move.route, move.path))
 
 
-def readers(found: Sequence[Move]) -> tuple[str, str]:
-    """One sentence each for a client that refuses unknown keys, and for one that skips them."""
+def readers(found: Sequence[Move]) -> tuple[str, ...]:
+    """One sentence each for a client that refuses unknown keys and for one that skips them; a third
+    for what a client sends, where the documents differ in what they take.
+    """
 
-    def said(who: str, breaking: frozenset) -> str:
+    def said(who: str, breaking: frozenset, good: str) -> str:
         hit = [move for move in found if move.kind in breaking]
         routes = len({move.route for move in hit})
         if not hit:
-            return f"{who} still works: nothing it reads has moved."
-        return f"{who} may break: {len(hit)} differences on {routes} route{'s' * (routes > 1)}."
+            return f"{who} still works: {good}."
+        differences = f"{len(hit)} difference{'s' * (len(hit) > 1)}"
+        return f"{who} may break: {differences} on {routes} route{'s' * (routes > 1)}."
 
-    return (
-        said("A client that refuses unknown keys", BREAKS_STRICT),
-        said("A client that skips unknown keys", BREAKS_LENIENT),
+    read = "nothing it reads has moved"
+    sentences = [
+        said("A client that refuses unknown keys", BREAKS_STRICT, read),
+        said("A client that skips unknown keys", BREAKS_LENIENT, read),
+    ]
+    if any(move.kind in SENDING for move in found):
+        who = "A client that sends what was declared"
+        sentences.append(said(who, BREAKS_SENDER, "all of it is declared still"))
+    return tuple(sentences)
+
+
+def _of_route(route: str, old: Shape, new: Shape) -> Iterator[tuple[str, str, str]]:
+    removed, added, moved = (
+        (_undeclared, _declared, _moved_request)
+        if route.startswith(SENT)
+        else (_removed, _added, _moved)
     )
-
-
-def _differences(old: Shape, new: Shape) -> Iterator[tuple[str, str, str]]:
     for path in sorted(old.keys() | new.keys()):
         before, after = set(old.get(path, ())), set(new.get(path, ()))
         if before == after:
             continue
-        # Of a whole object that is gone or new, its keys say no more.
-        around = _around(path)
         if not after - {"absent"}:
-            if around is None or around in new:
-                yield REMOVED, path, f"was removed ({_words(before)})"
-            continue
-        if not before - {"absent"}:
-            if around is None or around in old:
-                always = ", always null" if after - {"absent"} == {"null"} else ""
-                yield ADDED, path, f"was added ({_words(after)}{always})"
-            continue
-        yield from ((kind, path, told) for kind, told in _moved(before, after))
+            if _has_place_for(path, new):
+                yield removed(path, before)
+        elif not before - {"absent"}:
+            if _has_place_for(path, old):
+                yield added(path, after)
+        else:
+            yield from ((kind, path, told) for kind, told in moved(path, before, after))
 
 
-def _moved(before: set[str], after: set[str]) -> Iterator[tuple[str, str]]:
+def _has_place_for(path: str, shape: Shape) -> bool:
+    """Whether the other side could have it: of an object or array that it lacks the keys say no
+    more, nor of a key that it lacks the default.
+    """
+    if detail := DETAIL.fullmatch(path):
+        return detail[1] in shape
+    around = _around(path)
+    return around is None or bool({"object", "array"} & set(shape.get(around, ())))
+
+
+def _removed(path: str, before: set[str]) -> tuple[str, str, str]:
+    return REMOVED, path, f"was removed ({_words(before)})"
+
+
+def _added(path: str, after: set[str]) -> tuple[str, str, str]:
+    always = ", always null" if after - {"absent"} == {"null"} else ""
+    return ADDED, path, f"was added ({_words(after)}{always})"
+
+
+def _undeclared(path: str, before: set[str]) -> tuple[str, str, str]:
+    if DETAIL.fullmatch(path):
+        return CHANGED, path, f"was {_words(before)}, is not declared"
+    if path.endswith(OTHERS):
+        return TAKEN, path, "are not refused any more"
+    return UNDECLARED, path, f"is declared no more ({_words(before)})"
+
+
+def _declared(path: str, after: set[str]) -> tuple[str, str, str]:
+    if path.endswith(OTHERS):
+        return REFUSED, path, "are refused now"
+    if DETAIL.fullmatch(path):
+        return CHANGED, path, f"is {_words(after)}, was not declared"
+    kind = TAKEN if "absent" in after else REQUIRED
+    return kind, path, f"is {'declared' if kind == TAKEN else 'required'} now ({_words(after)})"
+
+
+def _moved_request(path: str, before: set[str], after: set[str]) -> Iterator[tuple[str, str]]:
+    """Of what may be sent, more is harmless and less is not."""
+    if DETAIL.fullmatch(path):
+        yield CHANGED, f"was {_words(before)}, is {_words(after)}"
+        return
+    if "absent" in before - after:
+        yield REQUIRED, "must be given now"
+    if "absent" in after - before:
+        yield TAKEN, "need not be given now"
+    if "any" not in after and (gone := before - after - {"absent"}):
+        yield REFUSED, f"takes {_words(gone)} no more"
+    if new := after - before - {"absent"}:
+        yield TAKEN, f"takes {_words(new)} too"
+
+
+def _moved(path: str, before: set[str], after: set[str]) -> Iterator[tuple[str, str]]:
     types = [{_type(kind) for kind in kinds} - {"null", "absent"} for kinds in (before, after)]
     if types[0] and types[1] and not types[1] <= types[0]:
         yield RETYPED, f"was {_words(types[0])}, is {_words(types[1])}"

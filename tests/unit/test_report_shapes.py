@@ -69,6 +69,84 @@ def test_a_difference_is_named(old, new, expected):
     assert str(found[0]).startswith("POST /v1/x 200: b") or "header" in str(found[0])
 
 
+REQUEST = "declared request of POST /v1/x"
+# of what may be sent, more is harmless and less is not
+SENT = {
+    "taken": ({}, {"b": ["absent", "null"]}, ("taken now", "b is declared now (absent or null)")),
+    "required": ({}, {"b": ["null"]}, ("required now", "b is required now (null)")),
+    "undeclared": (
+        {"b": ["absent", "null"]},
+        {},
+        ("declared no more", "b is declared no more (absent or null)"),
+    ),
+    "must-be-given": (
+        {"b": ["absent", "null"]},
+        {"b": ["null"]},
+        ("required now", "b must be given now"),
+    ),
+    "need-not": (
+        {"b": ["null"]},
+        {"b": ["absent", "null"]},
+        ("taken now", "b need not be given now"),
+    ),
+    "fewer-types": (
+        {"b": ["integer", "string"]},
+        {"b": ["integer"]},
+        ("taken no more", "b takes string no more"),
+    ),
+    "more-words": (
+        {"b": ['"text"']},
+        {"b": ['"derender"', '"text"']},
+        ("taken now", 'b takes "derender" too'),
+    ),
+    "default": (
+        {"b": ["integer"], "b default": ["16"]},
+        {"b": ["integer"], "b default": ["17"]},
+        ("default or bound changed", "b default was 16, is 17"),
+    ),
+    "bound": (
+        {"b": ["integer"]},
+        {"b": ["integer"], "b maximum": ["20"]},
+        ("default or bound changed", "b maximum is 20, was not declared"),
+    ),
+    "default-of-a-new-key": (
+        {},
+        {"b": ["absent", "integer"], "b default": ["16"]},
+        ("taken now", "b is declared now (absent or integer)"),
+    ),
+    "closed": (
+        {"b": ["null"]},
+        {"b": ["null"], "(other keys)": ["refused"]},
+        ("taken no more", "(other keys) are refused now"),
+    ),
+    "opened": (
+        {"b": ["null"], "(other keys)": ["refused"]},
+        {"b": ["null"]},
+        ("taken now", "(other keys) are not refused any more"),
+    ),
+    "object-beside-a-string": (
+        {"b": ["string"]},
+        {"b": ["object", "string"], "b.c": ["integer"]},
+        ("taken now", "b takes object too"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), SENT.values(), ids=SENT.keys())
+def test_a_difference_of_what_may_be_sent_is_named(old, new, expected):
+    found = moves(report(old, route=REQUEST), report(new, route=REQUEST))
+    assert [(move.kind, f"{move.path} {move.told}") for move in found] == [expected]
+
+
+SENDERS = [({"b": ["null"]}, {}, [True]), ({}, {"b": ["absent", "null"]}, [False]), ({}, {}, [])]
+
+
+@pytest.mark.parametrize(("old", "new", "third"), SENDERS)
+def test_a_sender_is_told_where_the_documents_differ(old, new, third):
+    sentences = readers(moves(report(old, route=REQUEST), report(new, route=REQUEST)))
+    assert ["may break" in line for line in sentences] == [False, False, *third]
+
+
 def test_equal_shapes_have_no_difference():
     assert moves(report({"a": ["null"]}), report({"a": ["null"]})) == []
 
