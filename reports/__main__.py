@@ -14,6 +14,7 @@ from reports import findings as faults
 from reports import junit as xml
 from reports import markdown as comment
 from reports import table
+from reports.compact import compact as compacted
 from reports.grid import print_grids
 from reports.known import read_list
 from reports.merge import merge as merged
@@ -78,6 +79,13 @@ def merge(arguments: argparse.Namespace) -> int:
     )
     print(verdict_sentence(report))
     return report.footer["exit_code"]
+
+
+def compact(arguments: argparse.Namespace) -> int:
+    """The report without its exchanges, small enough to be kept as what a release once did."""
+    compacted(arguments.file, arguments.out)
+    print(f"{arguments.out}: {verdict_sentence(read(arguments.out))}")
+    return 0
 
 
 def _against(report: Report, arguments: argparse.Namespace) -> comparing.Comparison | None:
@@ -238,6 +246,11 @@ COMMANDS = {
             },
             **LIST,
         },
+    ),
+    "compact": Command(
+        compact,
+        "write a report without its exchanges, to be kept and compared with",
+        {**FILE, "--out": {"type": Path, "metavar": "FILE", "required": True}},
     ),
     "findings": Command(
         findings,

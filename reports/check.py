@@ -9,9 +9,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA_FILE = Path(__file__).parent / "schema" / "report.schema.json"
-KINDS = ("header", "case", "footer")
+KINDS = ("header", "shape", "case", "footer")
 
 
 class ReportProblem(Exception):
@@ -26,6 +26,7 @@ class Check:
     def __init__(self) -> None:
         self.header: dict = {}
         self.cases: set[tuple[str, str]] = set()
+        self.shapes: dict[str, dict] = {}
         self.counts: Counter[str] = Counter()
         self.ended = False
 
@@ -53,6 +54,12 @@ class Check:
     def _header(self, line: dict) -> None:
         self.header = line
 
+    def _shape(self, line: dict) -> str | None:
+        if line["name"] in self.shapes:
+            return f"the shape {line['name']} stands here a second time"
+        self.shapes[line["name"]] = line["paths"]
+        return None
+
     def _case(self, line: dict) -> str | None:
         key = (line["id"], line["target"])
         if key in self.cases:
@@ -62,6 +69,9 @@ class Check:
         for requirement in line["requirements"]:
             if requirement not in self.header["requirements"]:
                 return f"requirement {short(requirement)} is not in the header"
+        for name in line.get("shapes", {}).values():
+            if name not in self.shapes:
+                return f"shape {name} does not stand before its case"
         cell = line.get("cell")
         if cell and line["status"] == "passed" and cell.get("outcome") != cell.get("expected"):
             return f"{short(line['id'])} passed although its cell did not end as expected"

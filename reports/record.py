@@ -1,5 +1,5 @@
 """The record of a run: JSON Lines with a header, a line per case and a footer; written as cases
-end, read strictly.
+end, read strictly. The shapes of answers are lines of their own, each written once.
 
 What a line holds stands in schema/report.schema.json. A file without its footer is a run that did
 not end.
@@ -7,6 +7,7 @@ not end.
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import platform
@@ -92,18 +93,31 @@ class Writer:
         """Add a finished case: `Judged.line()`, `evidence(…)`, and engine, node, seconds, replay?,
         shapes?.
         """
-        checked = self._check(_tidied(line), f"case {line.get('id')}")
+        where = f"case {line.get('id')}"
         with self._writing():
-            _put(self._file, checked)
+            names = {}
+            for route, shape in line.get("shapes", {}).items():
+                names[route] = name = _name(shape)
+                if name not in self._check.shapes:
+                    told = {"kind": "shape", "name": name, "paths": shape}
+                    _put(self._file, self._check(told, where))
+            named = {"shapes": names} if "shapes" in line else {}
+            _put(self._file, self._check(_tidied({**line, **named}), where))
 
     def finish(
-        self, resolved: Iterable[Mapping], *, planned: int, exit_code: int, problems: Sequence[str]
+        self,
+        resolved: Iterable[Mapping],
+        *,
+        planned: int,
+        exit_code: int,
+        problems: Sequence[str],
+        finished: str | None = None,
     ) -> dict:
         """Rewrite the file with final statuses and a footer, in one step: readers see the old file
         or the whole new one.
 
-        `resolved`: for every case written, its id, target, status, observed?, message?. Returns the
-        footer.
+        `resolved`: for every case written, its id, target, status, observed?, message?; `finished`:
+        when, of a run that is told again; now by default. Returns the footer.
         """
         verdicts = {(verdict["id"], verdict["target"]): verdict for verdict in resolved}
         if difference := verdicts.keys() ^ self._check.cases:
@@ -122,7 +136,7 @@ class Writer:
                         _put(file, check(line, f"{self.path} line {number}"))
                 footer = {
                     "kind": "footer",
-                    "finished": _now(),
+                    "finished": finished or _now(),
                     "planned": planned,
                     "reported": len(check.cases),
                     "counts": dict(sorted(check.counts.items())),
@@ -170,6 +184,10 @@ def read(path: Path) -> Report:
                         f"{where}: the line is cut off: the run that wrote it did not end."
                     )
                 lines.append(check(parse(raw, where), where))
+                if shapes := lines[-1].get("shapes"):
+                    lines[-1]["shapes"] = {
+                        route: check.shapes[name] for route, name in shapes.items()
+                    }
     except OSError as error:
         raise ReportProblem(
             f"{path}: the report cannot be read: {error.strerror or error}."
@@ -180,7 +198,8 @@ def read(path: Path) -> Report:
         raise ReportProblem(
             f"{path} line {len(lines)}: the footer is missing: the run that wrote it did not end."
         )
-    return Report(lines[0], tuple(lines[1:-1]), lines[-1])
+    cases = tuple(line for line in lines if line["kind"] == "case")
+    return Report(lines[0], cases, lines[-1])
 
 
 def _put(file: BinaryIO, line: Mapping) -> None:
@@ -189,6 +208,11 @@ def _put(file: BinaryIO, line: Mapping) -> None:
         json.dumps(line, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode() + b"\n"
     )
     file.flush()
+
+
+def _name(shape: Mapping) -> str:
+    """A shape's name in the file: the same for the same shape."""
+    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _tidied(line: Mapping) -> dict:

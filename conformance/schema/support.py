@@ -53,6 +53,13 @@ async def document_of(wire: Wire, path: str) -> Document:
     return document
 
 
+async def described(wire: Wire, path: str) -> Document:
+    """As `document_of`; the report tells what the document declares, for a run that is compared."""
+    document = await document_of(wire, path)
+    wire.case_record.documents.add(_documents[wire.url_for(path)][1].body)
+    return document
+
+
 async def asked(kind: Kind, wire: Wire, lease: Any) -> tuple[Exchange, Wire]:
     """What came of `kind`, of whatever status, and the wire to the node that the kind wishes for.
 

@@ -7,7 +7,7 @@ answer or a body that a documented route says nothing of.
 import pytest
 
 from conformance.kinds.kind import ROUTES
-from conformance.schema.support import document_of
+from conformance.schema.support import described, document_of
 from fixtures.capabilities import route_is_absent
 from fixtures.case import Node, requirement
 
@@ -37,7 +37,7 @@ async def test_every_documented_route_is_served(wire):
     paths = {
         path
         for known in SPLIT.values()
-        for path in (await document_of(wire, known)).paths
+        for path in (await described(wire, known)).paths
         # where each role has a server, a document is asked for its own role's routes
         if any(sign in path for sign in SIGNS) and wire.url_for(path) == wire.url_for(known)
     }

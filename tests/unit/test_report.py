@@ -99,7 +99,9 @@ CASES = st.lists(
         TEXT,
         st.binary(max_size=20) | TEXT,
         JSON,
-        st.dictionaries(TEXT, JSON, max_size=2),
+        st.dictionaries(
+            TEXT, st.dictionaries(TEXT, st.lists(TEXT, max_size=2), max_size=2), max_size=2
+        ),
     ),
     max_size=3,
 )
@@ -111,7 +113,8 @@ def test_whatever_a_server_sends_comes_back_unchanged(tmp_path_factory, lines):
     lines = [line | {"id": f"t::{number}\u2028"} for number, line in enumerate(lines)]
     path = write(tmp_path_factory.mktemp("report") / "r.jsonl", *lines, exit_code=1)
     assert read(path).cases == tuple({"kind": "case", **line} for line in lines)
-    assert path.read_bytes().count(b"\n") == len(lines) + 2
+    shapes = {json.dumps(it, sort_keys=True) for line in lines for it in line["shapes"].values()}
+    assert path.read_bytes().count(b"\n") == len(lines) + len(shapes) + 2
     validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text()))
     for line in path.read_text().splitlines():
         validator.validate(json.loads(line))
@@ -145,13 +148,17 @@ def changed(path, number, **changes):
 @pytest.mark.parametrize(
     ("number", "changes", "sentence"),
     [
-        (1, {"schema": 2}, "line 1: schema version 2 is unknown: this tokenwire reads 1."),
-        (1, {"schema": None}, "line 1: schema version None is unknown: this tokenwire reads 1."),
+        (1, {"schema": 1}, "line 1: schema version 1 is unknown: this tokenwire reads 2."),
+        (1, {"schema": None}, "line 1: schema version None is unknown: this tokenwire reads 2."),
         (1, {"seed": "x"}, "line 1: seed: 'x' is not of type 'integer', 'null'."),
         (1, {"targets": []}, "line 1: targets: [] should be non-empty."),
         (1, {"python": None}, "line 1: 'python' is a required property."),
         (1, {"kind": "case"}, "line 1: a case stands where the header must be."),
-        (1, {"kind": "note"}, "line 1: not a line of a report: its kind is none of header, case, "),
+        (
+            1,
+            {"kind": "note"},
+            "line 1: not a line of a report: its kind is none of header, shape, ",
+        ),
         (2, {"kind": "header"}, "line 2: a second header."),
         (2, {"id": "t::b"}, "line 3: t::b on reference@0.33.0 stands here a second time."),
         (2, {"target": "stock@0.31.0"}, "line 2: target stock@0.31.0 is not in the header."),
@@ -182,6 +189,30 @@ def test_report_that_does_not_hold_together_is_refused(tmp_path, number, changes
         read(path)
     assert str(raised.value).startswith(f"{path} {sentence}")
     assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
+
+
+SHAPES = {"POST /v1/x 200": {"(body)": ["object"], "a": ["integer"]}}
+
+
+def test_a_shape_of_many_cases_is_written_once(tmp_path):
+    path = write(tmp_path / "r.jsonl", *(case(f"t::{n}", shapes=SHAPES) for n in range(5)))
+    assert path.read_bytes().count(b"(body)") == 1
+    assert [line["shapes"] for line in read(path).cases] == [SHAPES] * 5
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([0, 2, 1, 3], "line 2: shape [0-9a-f]{16} does not stand before its case"),
+        ([0, 1, 1, 2, 3], "line 3: the shape [0-9a-f]{16} stands here a second time"),
+    ],
+)
+def test_shapes_out_of_place_are_refused(tmp_path, lines, sentence):
+    path = write(tmp_path / "r.jsonl", case(shapes=SHAPES))
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(whole[number] for number in lines))
+    with pytest.raises(ReportProblem, match=sentence):
+        read(path)
 
 
 def test_exit_code_0_without_a_case_is_refused(tmp_path):

@@ -168,9 +168,9 @@ def test_another_schema_is_refused(tmp_path):
     one, two = shard(tmp_path, "1", line("a")), shard(tmp_path, "2", line("b"))
     first, *rest = two.read_bytes().splitlines(keepends=True)
     two.write_bytes(
-        json.dumps({**json.loads(first), "schema": 2}).encode() + b"\n" + b"".join(rest)
+        json.dumps({**json.loads(first), "schema": 1}).encode() + b"\n" + b"".join(rest)
     )
-    with pytest.raises(ReportProblem, match="schema version 2 is unknown"):
+    with pytest.raises(ReportProblem, match="schema version 1 is unknown"):
         merged(tmp_path, one, two)
 
 
