@@ -6,7 +6,7 @@ It is linted by fixtures/verdict.py, which judges by it.
 import datetime
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,7 +24,7 @@ TARGET = re.compile(
 
 @dataclass(frozen=True)
 class KnownFailing:
-    """One line of the list: on `target` (IMPLEMENTATION@RELEASE, release exact, A..B or *) these
+    """One entry of the list: on `target` (IMPLEMENTATION@RELEASE, release exact, A..B or *) these
     `cases` of `requirement` fail. `cases` matches a case id whole; `*` and `?` are wild, brackets
     are plain.
 
@@ -73,10 +73,19 @@ class KnownFailing:
         )
 
 
+def entries_of(table: Mapping) -> Iterator[KnownFailing]:
+    """The entries of one table of the list: `cases` may be several, each an entry of its own that
+    must match. Raises TypeError where a key is missing or unknown.
+    """
+    cases = table["cases"] if isinstance(table.get("cases"), list) else [table.get("cases")]
+    for pattern in cases:
+        yield KnownFailing(**{**table, "cases": pattern})
+
+
 def read_list(file: Path) -> tuple[KnownFailing, ...]:
     """The entries of a list; raises ReportProblem for one that cannot be read."""
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8")).get("known_failing", [])
-        return tuple(KnownFailing(**table) for table in tables)
+        return tuple(entry for table in tables for entry in entries_of(table))
     except (OSError, ValueError, TypeError) as problem:
         raise ReportProblem(f"the list {file} cannot be read: {problem}.") from None

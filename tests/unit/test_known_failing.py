@@ -8,6 +8,7 @@ import tomli_w
 from fixtures import verdict
 from fixtures.catalogue import CatalogueError
 from fixtures.verdict import KnownFailing
+from reports.known import read_list
 from tests.unit.verdict_lines import ENTRY, TARGET, catalogue_of
 
 RULES = catalogue_of(control=(), alone=())
@@ -25,6 +26,13 @@ def test_list_is_read_as_written(tmp_path):
     assert load(tmp_path) == ()
 
 
+def test_several_cases_are_an_entry_each(tmp_path):
+    several = load(tmp_path, {**ENTRY, "cases": ["t::a*", "t::b"]})
+    assert [entry.cases for entry in several] == ["t::a*", "t::b"]
+    assert several[0] == KnownFailing(**{**ENTRY, "cases": "t::a*"})
+    assert read_list(tmp_path / "known_failing.toml") == several
+
+
 def without(key):
     return {name: value for name, value in ENTRY.items() if name != key}
 
@@ -40,6 +48,11 @@ TARGET_RULE = "is not IMPLEMENTATION@RELEASE, where RELEASE is one release, a ra
         ({**ENTRY, "reason": ""}, "reason must be a string that is not empty"),
         ({**ENTRY, "reference": " "}, "reference must be a string that is not empty"),
         ({**ENTRY, "cases": 1}, "cases must be a string that is not empty"),
+        ({**ENTRY, "cases": []}, "cases must be a string that is not empty, or a list of such"),
+        (
+            {**ENTRY, "cases": ["a", 1]},
+            "cases must be a string that is not empty, or a list of such",
+        ),
         ({**ENTRY, "reference": "hearsay"}, "reference 'hearsay' is of no known form"),
         ({**ENTRY, "requirement": "g.other"}, "g.other is not a requirement of the catalogue"),
         ({**ENTRY, "since": "soon"}, "since must be a release such as \"0.24.0\", not 'soon'"),
