@@ -202,6 +202,7 @@ def test_servers_are_taken_for_what_is_said(server, said, options, target, relea
     assert Node("scripted").spec(settings).engine == "given"
     assert target in settings.judging
     assert (f"as of {NEWEST}" in settings.judging) == target.startswith(("url", "stock@0.34"))
+    assert (f"although GET /version says vLLM {said}" in settings.judging) == ("vllm" in options)
 
 
 def test_a_rust_server_is_one(server):
