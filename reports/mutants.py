@@ -96,14 +96,12 @@ def _nulls(scores: Scores) -> Table:
     """A row for each server that does nothing, with a column for each way its cases ended."""
     ends = [end for end in ENDS if any(null["counts"].get(end) for null in scores.nulls.values())]
     table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column("server", overflow="fold")
-    table.add_column("what it does", overflow="fold")
+    table.add_column("server that does nothing", overflow="fold")
     for name in ("cases", *map(words, ends), "passes"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for (name, null), share in zip(scores.nulls.items(), scores.shares().values(), strict=True):
         table.add_row(
-            Text(printable(name)),
-            Text(printable(null["does"])),
+            Text(f"{printable(name)}: {printable(null['does'])}"),
             str(null["cases"]),
             *(str(null["counts"].get(end, "") or "") for end in ends),
             Text(percent(share), "red" if share >= ALLOWED else "green"),

@@ -33,7 +33,10 @@ function scoreSection(data) {
   const { sentence, runs, chapters, lies } = data.scores;
   const section = byId("scores");
   section.hidden = false;
-  section.append(make("p", {}, shown(`${sentence}.`)));
+  section.append(
+    make("p", {}, shown(`${sentence[0].toUpperCase()}${sentence.slice(1)}.`)),
+    make("p", { class: "quiet" }, "A lie is the reference with one thing wrong, which a case must notice. A server that does nothing must pass almost nothing."),
+  );
   const survived = lies.filter((entry) => !entry.caught);
   if (survived.length) section.append(make("h3", {}, `${plural(survived.length, "lie")} not caught`), lieTable(data, survived));
   const beside = make("div", { class: "beside" });
@@ -99,5 +102,6 @@ function ruleButton(data, id) {
 function guardsOf(data, rule) {
   const found = [...(data.scores?.guards.get(rule.id) || [])];
   if (!found.length) return data.scores?.musts.has(rule.id) && data.scores.lies.length ? ["no lie"] : [];
-  return found.map(({ name, lie }) => make("div", {}, shown(lie), make("span", { class: "file" }, shown(` ${name}`))));
+  const told = found.map(({ name, lie }) => make("div", {}, shown(lie), make("span", { class: "file" }, shown(` ${name}`))));
+  return told.length > 3 ? [make("details", {}, make("summary", {}, plural(told.length, "lie")), ...told)] : told;
 }

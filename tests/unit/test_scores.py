@@ -61,7 +61,7 @@ def test_everything_is_printed(tmp_path, capsys, checkout):
         out[out.index("Rules of level must without a lie that is caught:") + 1]
         == "  render.templates"
     )
-    assert cells(out, "empty")[-5:] == ["100", "4", "96", "4.0", "%"]
+    assert cells(out, "empty:")[-5:] == ["100", "4", "96", "4.0", "%"]
     assert "made 2026-01-01T00:00:00Z on vLLM 0.33.0 by pytest tests/mutants -k 'a or b'" in out
     assert out[-1] == ("servers that do nothing pass at most 4.0 % (empty); 2 of 2 lies are caught")
     assert not any("checkout" in line for line in out)
