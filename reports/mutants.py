@@ -103,7 +103,7 @@ def _nulls(scores: Scores) -> Table:
         table.add_row(
             Text(f"{printable(name)}: {printable(null['does'])}"),
             str(null["cases"]),
-            *(str(null["counts"].get(end, "") or "") for end in ends),
+            *(str(null["counts"].get(end, 0)) for end in ends),
             Text(percent(share), "red" if share >= ALLOWED else "green"),
         )
     return table

@@ -84,7 +84,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     chosen = set().union(*scoring.selected(session.items).values())
     try:
         scoring.put(file, own.scores(config.invocation_params.args, config.stash[scoring.OLDER]))
-        told = f"kept in {file}: {len(own.mutants)} mutants and {len(own.nulls)} nulls of this run"
+        told = f"kept in {file}: of mutants {len(own.mutants)}, of nulls {len(own.nulls)}"
     except (OSError, ReportProblem) as problem:
         told = f"{file} is left as it was: {problem}"
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
