@@ -13,6 +13,8 @@ from reports import compare as comparing
 from reports import findings as faults
 from reports import junit as xml
 from reports import markdown as comment
+from reports import mutants as lies
+from reports import scores as scored
 from reports import table
 from reports.compact import compact as compacted
 from reports.grid import print_grids
@@ -141,12 +143,20 @@ def html(arguments: argparse.Namespace) -> int:
     if arguments.against:
         old = read(arguments.against)
         comparison = comparing.compare(old, new, read_list(arguments.known_failing))
+    scores = scored.read(arguments.scores) if arguments.scores else scored.committed()
     out = arguments.out or arguments.file.with_suffix(".html")
-    text = build.page(new, old, comparison)
+    text = build.page(new, old, comparison, scores)
     _put(text, out)
     count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
     print(f"{out}: {count}, {len(text) / 1e6:.1f} MB.")
     return 0
+
+
+def mutants(arguments: argparse.Namespace) -> int:
+    """The scores of the suite; exit code 1 where a lie survived or doing nothing passes too much."""
+    scores = scored.read(arguments.file)
+    older = scored.difference(scores, SUITE.parent)
+    return lies.print_scores(scores, rule=arguments.rule, verbose=arguments.verbose, older=older)
 
 
 def grid(arguments: argparse.Namespace) -> int:
@@ -270,6 +280,29 @@ COMMANDS = {
                 "type": Path,
                 "metavar": "PAGE",
                 "help": "where the page goes; default: beside the report",
+            },
+            "--scores": {
+                "type": Path,
+                "metavar": "FILE",
+                "help": "the scores of the suite that the page shows; default: this checkout's",
+            },
+        },
+    ),
+    "mutants": Command(
+        mutants,
+        "print which lies the suite catches, and what servers that do nothing pass",
+        {
+            "file": {
+                "nargs": "?",
+                "type": Path,
+                "metavar": "FILE",
+                "default": scored.COMMITTED,
+                "help": "the scores; default: this checkout's",
+            },
+            "--rule": {"metavar": "ID", "help": "only the lies that guard this rule"},
+            "--verbose": {
+                "action": "store_true",
+                "help": "also which lies guard each rule, and by which case",
             },
         },
     ),

@@ -107,14 +107,14 @@ def _validator(kind: str) -> Draft202012Validator:
     return Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
 
 
-def parse(raw: bytes, where: str) -> Any:
-    """The value of one line of strict JSON; raises ReportProblem naming `where`."""
+def parse(raw: bytes, where: str, what: str = "a JSON line") -> Any:
+    """The value of strict JSON; raises ReportProblem naming `where`, for it is not `what`."""
     try:
         return json.loads(
             raw.decode(), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
         )
     except (ValueError, RecursionError) as error:
-        raise ReportProblem(f"{where}: not a JSON line: {short(error)}.") from error
+        raise ReportProblem(f"{where}: not {what}: {short(error)}.") from error
 
 
 def _no_key_twice(pairs: list[tuple[str, object]]) -> dict:

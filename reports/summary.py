@@ -13,6 +13,7 @@ from rich.text import Text
 
 from reports.record import Report
 from reports.releases import print_releases, spans_releases
+from reports.scores import comparison
 
 STYLES = {
     "passed": "green",
@@ -47,6 +48,8 @@ def print_summary(report: Report, console: Console | None = None) -> None:
             for problem in report.footer["problems"]
         ),
     )
+    if beside := comparison(len({case["id"] for case in report.cases})):
+        print_lines(console, [Text(printable(beside), "dim")])
     good = report.footer["exit_code"] == 0
     print_lines(console, [Text(verdict_sentence(report), "bold green" if good else "bold red")])
 

@@ -15,14 +15,20 @@ from pathlib import Path
 from reports.compare import Comparison
 from reports.page.content import content
 from reports.record import Report
+from reports.scores import Scores
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js", "page.js")
+SCRIPTS = ("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js", "scores.js", "page.js")
 
 
-def page(report: Report, old: Report | None = None, comparison: Comparison | None = None) -> str:
-    """The whole page as ASCII text, the same for the same reports."""
-    made = content(report, old, comparison)
+def page(
+    report: Report,
+    old: Report | None = None,
+    comparison: Comparison | None = None,
+    scores: Scores | None = None,
+) -> str:
+    """The whole page as ASCII text, the same for the same reports and scores."""
+    made = content(report, old, comparison, scores)
     style = _file("style.css")
     script = '(() => {\n"use strict";\n' + "\n".join(map(_file, SCRIPTS)) + "})();\n"
     policy = (

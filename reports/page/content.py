@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from reports import grid
 from reports.compare import KINDS, Comparison, sentence
 from reports.evidence import bounded_text
+from reports.page.scores import scores_part
 from reports.record import Report
 from reports.releases import LETTERS
+from reports.scores import Scores
 from reports.shapes import readers
 from reports.summary import verdict_sentence
 
@@ -54,7 +56,12 @@ class _Chunks:
         return [len(self.chunks) - 1, len(self.chunks[-1]) - 1]
 
 
-def content(report: Report, old: Report | None = None, comparison: Comparison | None = None):
+def content(
+    report: Report,
+    old: Report | None = None,
+    comparison: Comparison | None = None,
+    scores: Scores | None = None,
+) -> Content:
     """The content of a page of `report`, a column for each target, or of two that were compared."""
     sides = [report] if old is None else [old, report]
     columns = [(side, target) for side in sides for target in side.header["targets"]]
@@ -100,6 +107,7 @@ def content(report: Report, old: Report | None = None, comparison: Comparison | 
         "waived": list(reasons),
         "shapes": _shapes(sides, comparison),
         "grid": _grid(report, {id: number for number, id in enumerate(by_id)}),
+        "scores": scores_part(scores),
         "left_out": vars(left_out),
     }
     return Content(index, chunks.chunks)

@@ -18,6 +18,7 @@ function readData() {
     return entry;
   });
   data.rules = data.rules.filter((rule) => rule.cases.length);
+  readScores(data);
   return data;
 }
 
@@ -52,6 +53,7 @@ function draw() {
   filter.tell();
   shapeSection(data);
   gridSection(data);
+  scoreSection(data);
   runSection(data);
   for (const section of document.querySelectorAll("main > section:not([hidden]) > h2")) {
     byId("contents").append(make("a", { href: `#${section.parentElement.id}` }, section.textContent));

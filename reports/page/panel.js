@@ -106,6 +106,7 @@ function openRule(data, rule, origin) {
       ? make("button", { type: "button", class: "plain mono", onclick: () => openRule(data, data.byRule.get(id), origin) }, id)
       : make("span", { class: "mono" }, id)))));
   }
+  fact("Lies it catches", ...guardsOf(data, rule));
   openPanel(
     rule.id, origin, make("p", { class: "statement" }, shown(rule.text)), facts,
     make("h3", {}, plural(rule.cases.length, "case")), caseList(data, rule.cases),

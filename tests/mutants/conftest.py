@@ -2,36 +2,22 @@
 
 import pytest
 
-from fixtures.catalogue import load_catalogue
-from fixtures.outcome import SUITE
-
-# Mutant -> the requirements of the cases that failed on it; none where the lie survived.
-SCORE = pytest.StashKey[dict[str, list[str]]]()
-
-
-@pytest.fixture(scope="session")
-def score(pytestconfig: pytest.Config) -> dict[str, list[str]]:
-    """Filled in by the tests, printed at the end."""
-    return pytestconfig.stash.setdefault(SCORE, {})
+from reports.mutants import guard_lines, print_chapters
+from tests.scoring import FOUND
 
 
 def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    if not (score := config.stash.get(SCORE, {})):
+    found = config.stash.get(FOUND, None)
+    if not found or not found.mutants:
         return
-    write = terminalreporter.write_line
-    terminalreporter.section(f"mutants: {sum(map(bool, score.values()))} of {len(score)} caught")
-    rules = load_catalogue(SUITE / "requirements")
-    guards: dict[str, list[str]] = {name: [] for name in rules if rules[name].level == "must"}
-    for mutant, broken in score.items():
-        for name in broken:
-            guards.get(name, []).append(mutant)
-    write(f"{'chapter':12}{'musts':>7}{'guarded':>9}")
-    for chapter in sorted({name.partition(".")[0] for name in guards}):
-        own = [found for name, found in guards.items() if name.partition(".")[0] == chapter]
-        write(f"{chapter:12}{len(own):7}{sum(map(bool, own)):9}")
-    write(f"{'all':12}{len(guards):7}{sum(map(bool, guards.values())):9}")
+    scores = found.scores(config.invocation_params.args)
+    mutants = scores.mutants
+    caught = len(mutants) - len(scores.survived)
+    terminalreporter.section(f"mutants: {caught} of {len(mutants)} caught")
+    print_chapters(scores)
     if config.option.verbose < 1:
-        write("With -v: which mutants guard which requirement.")
+        terminalreporter.write_line("With -v: which mutants guard which requirement.")
         return
-    for name, found in guards.items():
-        write(f"{name}: {', '.join(found) or 'none'}")
+    for rule in scores.musts:
+        for line in guard_lines(scores, rule):
+            terminalreporter.write_line(line.plain)

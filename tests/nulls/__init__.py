@@ -81,3 +81,6 @@ def closing(app) -> None:
         )
 
     put_before(app, answer)
+
+
+NULLS = (empty, echo, missing, closing)
