@@ -14,7 +14,7 @@ def test_doing_nothing_passes_almost_nothing(
     # A property fails here at its first example; looking for a smaller one proves nothing more.
     monkeypatch.setenv("TOKENWIRE_EXAMPLES", "1")
     report = run_suite(
-        pool_address, tmp_path, "conformance", "-n", "2", "--impl", f"tests.nulls:{null}"
+        pool_address, tmp_path, "conformance", "-n", "4", "--impl", f"tests.nulls:{null}"
     )
     counts, reported = report.footer["counts"], report.footer["reported"]
     (does,) = (one.__doc__ for one in NULLS if one.__name__ == null)
