@@ -90,7 +90,7 @@ class Writer:
 
     def case(self, line: Mapping) -> None:
         """Add a finished case: `Judged.line()`, `evidence(…)`, and engine, node, seconds, replay?,
-        shapes?.
+        shapes?, measured?.
         """
         checked = self._check(_tidied(line), f"case {line.get('id')}")
         with self._writing():
