@@ -17,7 +17,10 @@ from reports.page.content import content
 from reports.record import Report
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js", "page.js")
+SCRIPTS = (
+    *("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js"),
+    *("dots.js", "plots.js", "page.js"),
+)
 
 
 def page(report: Report, old: Report | None = None, comparison: Comparison | None = None) -> str:
