@@ -91,7 +91,7 @@ class Writer:
 
     def case(self, line: Mapping) -> None:
         """Add a finished case: `Judged.line()`, `evidence(…)`, and engine, node, seconds, replay?,
-        shapes?.
+        shapes?, measured?.
         """
         where = f"case {line.get('id')}"
         with self._writing():

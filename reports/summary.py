@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reports.measured import summary_lines
 from reports.record import Report
 from reports.releases import print_releases, spans_releases
 from reports.scores import comparison
@@ -48,6 +49,7 @@ def print_summary(report: Report, console: Console | None = None) -> None:
             for problem in report.footer["problems"]
         ),
     )
+    print_lines(console, (Text(cut(line)) for line in summary_lines(report)))
     if beside := comparison(len({case["id"] for case in report.cases})):
         print_lines(console, [Text(printable(beside), "dim")])
     good = report.footer["exit_code"] == 0

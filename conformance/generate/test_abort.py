@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from conformance.generate import PROMPT, refused, running, told
+from conformance.generate.stopped import ends_within, let_go
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import hang, output, step
 
@@ -97,9 +98,8 @@ async def test_every_choice_is_aborted_in_the_engine(wire, engine, n, stream):
     """An abort stops every choice in the engine, and every choice says abort."""
     first = step(*(output(index=index, token_ids=[40 + index]) for index in range(n)))
     async with hanging(wire, engine, [first], n=n, stream=stream) as request:
-        await abort(wire, request.id)
+        await let_go(engine, request.script, abort(wire, request.id))
         answer = await request.answer
-        await engine.wait_for(request.script, "generate_end")
         calls = await engine.calls(request.script)
     bodies = answer.chunks if stream else [answer.expect(200).json]
     ends = {
@@ -154,8 +154,7 @@ async def test_the_clients_own_id_aborts(wire, engine):
     async with hanging(wire, engine, [output(token_ids=[40])]) as request:
         answer = await wire.post(ABORT, {"request_ids": [request.client_id]})
         if answer.status == 200:
-            ended, _ = await asyncio.wait([request.answer], timeout=2)
-            assert ended, "200 to the abort, and the request runs on"
+            assert await ends_within(request.answer, 2), "200 to the abort, and the request runs on"
             got = request.answer.result().expect(200).json["choices"][0]
             assert told(wire.node, got) == (0, [40], "abort", None)
         else:

@@ -5,6 +5,7 @@ choices.
 import pytest
 
 from conformance.generate import PROMPT, running, still_answers
+from conformance.generate.stopped import let_go
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
 
@@ -22,7 +23,7 @@ def scripted(n):
 
 async def is_aborted(engine, name, n):
     """The engine was told to drop every choice, and the request's generator is closed."""
-    end = await engine.wait_for(name, "generate_end")
+    end = await let_go(engine, name)
     assert end["how"] in ("CancelledError", "GeneratorExit")
     aborted = [
         index

@@ -5,13 +5,12 @@ the alternatives of all others. The engine is leased alone, so that the neighbou
 """
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from conformance.logprobs import neighbours
 from conformance.support import entry_id
 from fixtures.case import Node, requirement
-from fixtures.wire.wire import GENERATE
 
 pytestmark = pytest.mark.parametrize("node", [Node("real", exclusive=True)], indirect=True)
 
@@ -26,20 +25,6 @@ NEIGHBOURS = {
     "with-prompt-logprobs": {"prompt_logprobs": 3},
     "with-selected-ids": SELECTED,
 }
-
-
-@asynccontextmanager
-async def neighbours(wire, sampling: dict):
-    """Two streams in the engine, past their first token and hundreds of tokens from their end."""
-    async with AsyncExitStack() as streams:
-        for first in (60, 70):
-            body = {
-                "token_ids": [first, 61, 62],
-                "sampling_params": {**GREEDY, "max_tokens": 500, **sampling},
-            }
-            stream = await streams.enter_async_context(wire.open_stream(GENERATE, body))
-            assert await anext(stream.expect(200), None)
-        yield
 
 
 async def content_of(wire, **sampling) -> list[dict]:
@@ -60,7 +45,7 @@ async def test_neighbours_do_not_change_the_alternatives(wire, name):
     assert {len({entry_id(top) for top in entry["top_logprobs"]}) for entry in alone} == {5}
     assert min(top["logprob"] for entry in alone for top in entry["top_logprobs"]) > -9999.0
     for _ in range(3):
-        async with neighbours(wire, NEIGHBOURS[name]):
+        async with neighbours(wire, {**GREEDY, **NEIGHBOURS[name]}):
             assert await content_of(wire) == alone
 
 
@@ -73,7 +58,7 @@ async def test_coupled_chat_is_not_changed_either(wire):
     }  # fmt: skip
     alone = (await wire.chat(request)).expect(200).json["choices"]
     for _ in range(3):
-        async with neighbours(wire, SELECTED):
+        async with neighbours(wire, {**GREEDY, **SELECTED}):
             assert (await wire.chat(request)).expect(200).json["choices"] == alone
 
 

@@ -18,7 +18,10 @@ from reports.record import Report
 from reports.scores import Scores
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js", "scores.js", "page.js")
+SCRIPTS = (
+    *("text.js", "evidence.js", "panel.js", "matrix.js", "sections.js"),
+    *("dots.js", "plots.js", "scores.js", "page.js"),
+)
 
 
 def page(

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reports import grid
+from reports import grid, measured
 from reports.compare import KINDS, Comparison, sentence
 from reports.evidence import bounded_text
 from reports.page.scores import scores_part
@@ -106,6 +106,7 @@ def content(
         "kinds": list(KINDS) if comparison else [],
         "waived": list(reasons),
         "shapes": _shapes(sides, comparison),
+        "measured": measured.plots(by_id),
         "grid": _grid(report, {id: number for number, id in enumerate(by_id)}),
         "scores": scores_part(scores),
         "left_out": vars(left_out),

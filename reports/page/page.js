@@ -51,6 +51,7 @@ function draw() {
   const clear = tool("Clear filter", filter.clear);
   byId("tools").append(clear, tool("Unfold all", () => matrix.foldAll(true)), tool("Fold all", () => matrix.foldAll(false)));
   filter.tell();
+  measuredSection(data);
   shapeSection(data);
   gridSection(data);
   scoreSection(data);

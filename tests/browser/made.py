@@ -116,6 +116,32 @@ def both() -> tuple[Report, Report, Comparison]:
     return *sides, compare(sides[1], sides[0], ())
 
 
+def measuring(target=NEW) -> Report:
+    """Cases that measured: log probabilities within and beyond their limit and under load, aborts."""
+
+    def line(name, rule, *measures, status="passed"):
+        keys = ("name", "value", "limit", "unit")
+        told = [dict(zip(keys, measure, strict=True)) for measure in measures]
+        return case(
+            f"m.py::{name}", status, answer(3), requirements=[rule], target=target, measured=told
+        )
+
+    difference, abort = "logprob difference", "abort"
+    return report(
+        target,
+        line("agrees", "generate.answers", (difference, 3.1e-4, 1e-3, "nats")),
+        line("same", "generate.answers", (difference, 0.0, 1e-3, "nats")),
+        line("drifts", "generate.answers", ("logprob drift under load", 0.015, None, "nats")),
+        line("differs", "generate.counts", (difference, 0.02, 1e-3, "nats"), status="failed"),
+        line(
+            "stops", "generate.words",
+            (abort, 0.31, 5.0, "seconds"), (abort, 130, 4072.0, "tokens"),
+        ),
+        line("stops-late", "generate.words", (abort, 2.01, 2.0, "seconds"), status="failed"),
+        exit_code=1,
+    )  # fmt: skip
+
+
 def hostile() -> Report:
     """Every word that a server, a rule or a case may say is one of HOSTILE."""
     names = {
@@ -131,6 +157,7 @@ def hostile() -> Report:
                 exchange(path=f"/{word}", body=word, error=word, node=word, curl=word,
                          headers={"x": word}, request=word, method=word),
                 requirements=[name], target=NEW, node=word, message=word, replay=word,
+                measured=[{"name": word, "value": 1.0, "limit": None, "unit": "nats"}],
                 cell={"render": NEW, "generate": NEW, "exchange": word, "rule": word, "reason": word},
             )
         )  # fmt: skip
@@ -138,7 +165,8 @@ def hostile() -> Report:
 
 
 def large(count=10_000) -> Report:
-    """`count` cases of a thousand rules; every tenth fails, with what a stream answers."""
+    """`count` cases of a thousand rules; every tenth fails, with what a stream answers; each
+    measured something."""
     words = "the answer of a node must hold every token that the engine made and no other"
     chapters = ("derender", "generate", "logprobs", "override", "render", "upgrade")
     names = {
@@ -148,6 +176,10 @@ def large(count=10_000) -> Report:
         for number in range(1000)
     }  # fmt: skip
     ids = list(names)
+
+    def difference(value):
+        return {"name": "logprob difference", "value": value, "limit": 1e-3, "unit": "nats"}
+
     lines, chance = [], random.Random(1)
     for number in range(count):
         rule = ids[number % 1000]
@@ -160,6 +192,7 @@ def large(count=10_000) -> Report:
         status = "failed" if number % 10 == 0 else "passed"
         lines.append(
             case(name, status, answer(number), exchange(body=body.encode()), requirements=[rule],
-                 target=NEW, message=f"AssertionError: {number} != 3", replay=REPLAY)
+                 target=NEW, message=f"AssertionError: {number} != 3", replay=REPLAY,
+                 measured=[difference(chance.choice([0.0, 10 ** -chance.uniform(2, 7)]))])
         )  # fmt: skip
     return report(NEW, *lines, names=rules(names), exit_code=1)
