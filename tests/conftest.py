@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from fixtures.nodes.pool import Pool
-from fixtures.run import SHARED_POOL, say
+from fixtures.nodes.pool import SHARED_POOL, Pool
+from fixtures.progress import say
 
 
 @pytest.fixture(scope="session")
