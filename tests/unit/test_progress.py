@@ -80,13 +80,14 @@ def test_clock(seconds, text):
     ("done", "planned", "seconds", "text"),
     [
         (0, 1600, 0, ""),
-        (1, 1600, 0, ""),
-        (11, 1600, 9.9, ""),  # too soon
-        (10, 1600, 60, ""),  # too few
-        (11, 1600, 10, "about 26 min left"),
-        (101, 201, 100, "about 2 min left"),
-        (101, 160, 100, "less than a minute left"),
-        (11, 1600, 50, "about 2 h 12 min left"),
+        (1, 1600, 60, ""),
+        (160, 1600, 60, ""),  # too few of all
+        (161, 1600, 60, "about 9 min left"),
+        (161, 1600, 9.9, ""),  # too soon
+        (10, 20, 60, ""),  # too few
+        (11, 20, 60, "less than a minute left"),
+        (11, 21, 60, "about 1 min left"),
+        (801, 1601, 8000, "about 2 h 13 min left"),
         (1600, 1600, 300, ""),
         (12, 0, 300, ""),
     ],
