@@ -21,8 +21,8 @@ from fixtures.nodes.pool import Pool
 from fixtures.nodes.spec import NodeSpec
 from fixtures.outcome import CaseRecord
 from fixtures.plugin import case_line
+from fixtures.progress import say
 from fixtures.releases import catalogue
-from fixtures.run import say
 
 ROUNDS = 300
 STARTS = 7

@@ -6,10 +6,10 @@ import os
 import pytest
 
 from fixtures.nodes.lease import Lease
-from fixtures.nodes.pool import Pool
+from fixtures.nodes.pool import SHARED_POOL, Pool
 from fixtures.nodes.spec import NodeSpec
+from fixtures.progress import say
 from fixtures.releases.catalogue import Release
-from fixtures.run import SHARED_POOL, say
 from tests.live.releases import RELEASES
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from reports import record
@@ -17,9 +18,20 @@ TAG = "TOKENWIRE_TEST_TAG"
 
 
 class PytestRun:
-    """`pytest ARGUMENTS` in the repository, its report in `folder`; everything it starts carries a tag."""
+    """`pytest ARGUMENTS` in the repository, its report in `folder`; everything it starts carries a tag.
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    `variables` are added to the environment; `stdout` and `stderr` are those of subprocess.Popen, and
+    what was written to a pipe stands in `output` and `errors`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        variables: Mapping[str, str] | None = None,
+        stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.STDOUT,
+    ) -> None:
         self.report_file = folder / "report.jsonl"
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
@@ -27,20 +39,25 @@ class PytestRun:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pytest", "--report-dir", folder, *arguments],
             cwd=ROOT,
-            env={**os.environ, TAG: self.tag, "TMPDIR": str(self.temporary)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            env={
+                **os.environ,
+                **(variables or {}),
+                TAG: self.tag,
+                "TMPDIR": str(self.temporary),
+            },
+            stdout=stdout,
+            stderr=stderr,
             text=True,
             start_new_session=True,
             # A shell starts background jobs with Ctrl-C ignored, and children inherit that.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        self.output = ""
+        self.output, self.errors = "", ""
 
     def wait(self, seconds: float = 120) -> int:
         """The exit code once it ends; TimeoutExpired when it does not, and it is killed then."""
         try:
-            self.output, _ = self.process.communicate(timeout=seconds)
+            self.output, self.errors = self.process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
