@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.live_line import say
 from fixtures.nodes.pool import SHARED_POOL, Pool
-from fixtures.progress import say
 from reports import scores
 from reports.check import ReportProblem
 from tests import scoring

@@ -15,13 +15,13 @@ from pathlib import Path
 import httpx
 
 from fixtures import verdict
+from fixtures.live_line import say
 from fixtures.node_wire import NodeWire
 from fixtures.nodes.lease import Lease
 from fixtures.nodes.pool import Pool
 from fixtures.nodes.spec import NodeSpec
 from fixtures.outcome import CaseRecord
 from fixtures.plugin import case_line
-from fixtures.progress import say
 from fixtures.releases import catalogue
 
 ROUNDS = 300

@@ -5,10 +5,10 @@ import os
 
 import pytest
 
+from fixtures.live_line import say
 from fixtures.nodes.lease import Lease
 from fixtures.nodes.pool import SHARED_POOL, Pool
 from fixtures.nodes.spec import NodeSpec
-from fixtures.progress import say
 from fixtures.releases.catalogue import Release
 from tests.live.releases import RELEASES
 

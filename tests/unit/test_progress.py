@@ -11,9 +11,10 @@ import pytest
 from _pytest._io import TerminalWriter
 
 from fixtures import progress
+from fixtures.live_line import REDRAWS_PER_SECOND, Line, say
 from fixtures.nodes.pool import Node, Pool
 from fixtures.nodes.spec import NodeSpec
-from fixtures.progress import Line, Progress, clock, described, one_line, say, time_left
+from fixtures.progress import Progress, clock, described, one_line, time_left
 from fixtures.verdict import Judged
 from tests.terminal import Terminal, plain, screen
 
@@ -243,7 +244,7 @@ def test_a_terminal_that_goes_away_ends_nothing(terminal, monkeypatch):
         monkeypatch.setattr(sys, "__stdout__", stream)
         with Line(lambda: progress.Text("live"), Config()) as line:
             os.close(ours)
-            time.sleep(2 / progress.REDRAWS_PER_SECOND)
+            time.sleep(2 / REDRAWS_PER_SECOND)
             assert line._thread.is_alive()
             assert line.print(progress.Text("unseen"))
 
