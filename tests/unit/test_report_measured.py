@@ -120,6 +120,13 @@ def test_what_is_beyond_its_limit_is_told_first(tmp_path):
     assert "aborts: slowest 2.5 s of 2 s (t::a on" in summary_of(tmp_path, *cases)[-2]
 
 
+def test_a_known_failure_is_not_told_again(tmp_path):
+    listed = measuring_case("t::a", {**SECONDS, "value": 2.5, "limit": 2})
+    listed["status"] = "known_failing"
+    lines = summary_of(tmp_path, listed, measuring_case("t::b", SECONDS))
+    assert "aborts: slowest 0.31 s of 5 s (t::b on" in lines[-2]
+
+
 def test_nothing_measured_nothing_told(tmp_path):
     told = "\n".join(summary_of(tmp_path, case(), measuring_case("t::b", {**DRIFT, "name": "x"})))
     assert "log probabilities" not in told and "aborts" not in told
