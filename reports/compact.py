@@ -1,7 +1,7 @@
 """A report without its exchanges: what a release did, small enough to be kept in a repository.
 
 It holds every verdict, what failed in the case's own words, and every shape, which is all that a later
-run is compared by; the exchanges, and the lines that repeat a case, are left out.
+run is compared by; the exchanges, the nodes' names, and the lines that repeat a case are left out.
 """
 
 from pathlib import Path
@@ -40,4 +40,6 @@ def _smaller(case: dict) -> dict:
     if "message" in kept:
         kept["message"] = bounded_text(kept["message"], LONGEST_MESSAGE)
     made = len(case["exchanges"]) + kept.pop("exchanges_left_out", 0)
+    # A node's name leads to its log, which is gone.
+    kept["node"] = None
     return kept | {"exchanges": []} | ({"exchanges_left_out": made} if made else {})
