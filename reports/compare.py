@@ -40,6 +40,8 @@ KINDS = (
     NEW,
     SAME,
 )
+# What was bad of these is what the old side did.
+TOLD_BY_OLD = frozenset({FIXED, NEWLY_SUPPORTED})
 STYLES = {NEWLY_FAILING: "bold red", NEWLY_UNSUPPORTED: "red", VANISHED: "red", FIXED: "green"}
 
 # What an entry of the list of known failures has to accept for a change to be waived.
@@ -211,17 +213,32 @@ def _in_full(change: Change, rules: Mapping) -> Iterator[Text]:
 
 
 def _in_short(comparison: Comparison, kind: str) -> Iterator[Text]:
-    """One line per rule: a bump that breaks a rule often breaks many cases of it."""
-    by_rule: dict[tuple[str, str], int] = {}
+    """A rule at a time, for a bump that breaks a rule often breaks many cases of it; what moved has
+    the first case as evidence.
+    """
+    by_rule: dict[tuple[str, str], list[Change]] = {}
     for change in comparison.of(kind):
-        key = change.case["requirements"][0], change.waived
-        by_rule[key] = by_rule.get(key, 0) + 1
+        by_rule.setdefault((change.case["requirements"][0], change.waived), []).append(change)
     if by_rule:
         yield Text()
         yield Text(kind, STYLES.get(kind, "bold"))
-    for (rule, waived), count in sorted(by_rule.items()):
+    for (rule, waived), changes in sorted(by_rule.items()):
         why = f", waived: {waived}" if waived else ""
-        yield Text(cut(f"  {rule} ({count}){why}"))
+        yield Text(cut(f"  {rule} ({len(changes)}){why}"))
+        if kind in TOLD_BY_OLD or kind in ACCEPTS:
+            yield from (Text(cut(f"    {line}"), "dim") for line in _evidence(changes[0]))
+
+
+def _evidence(change: Change) -> Iterator[str]:
+    """Which case it was, and what the side that fails, or cannot, said of it."""
+    yield change.case["id"]
+    case = change.old if change.kind in TOLD_BY_OLD else change.new
+    lines = (case or {}).get("message", "").splitlines()
+    # The first line of a known failure is the list's.
+    if case and case["status"] == "known_failing" and len(lines) > 1:
+        lines = lines[1:]
+    if lines:
+        yield f"{case['target']}: {lines[0]}"
 
 
 def sentence(comparison: Comparison) -> str:

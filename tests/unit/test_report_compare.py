@@ -136,6 +136,30 @@ def test_what_is_worse_is_printed_with_rule_message_and_curl():
     assert text.rstrip().endswith("it got worse")
 
 
+# What is told of a rule's first case: (old status, new status, what moved, whose words)
+EVIDENCE = [
+    ("failed", "passed", "fixed", "stock@0.32.0: AssertionError: 2 != 3"),
+    ("unsupported", "passed", "newly supported", "stock@0.32.0: AssertionError: 2 != 3"),
+    ("passed", "failed", "newly failing", "stock@0.33.0: AssertionError: 2 != 3"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "words"), EVIDENCE)
+def test_what_moved_has_a_case_as_evidence(old, new, kind, words):
+    told = printed(compared(old, new)).partition(f"\n{kind}\n")[2].splitlines()
+    assert told[:3] == ["  generate.a (1)", "    t::a", f"    {words}"]
+
+
+def test_evidence_of_a_listed_failure_is_what_it_did():
+    listed = case("t::a", "known_failing", target="stock@0.33.0", message=KNOWN)
+    text = printed(compare(report("a@1", case("t::a")), report("a@2", listed), ()))
+    assert "\n    stock@0.33.0: AssertionError\n" in text
+
+
+def test_what_did_not_move_has_none():
+    assert "t::a" not in printed(compared("failed", "failed"))
+
+
 def test_the_last_sentence_counts_every_kind():
     assert sentence(compared("failed", "passed")) == (
         "tokenwire: stock@0.33.0 against stock@0.32.0: 1 fixed, 1 same: nothing got worse"
