@@ -58,3 +58,11 @@ def test_a_wrong_old_side_is_one_sentence(tmp_path, old, words):
     run = PytestRun(tmp_path, *CASES, "--against", old)
     assert run.wait() == 4
     assert words in run.output and "Traceback" not in run.output
+
+
+def test_where_nothing_is_judged_the_other_side_is_not_begun(tmp_path):
+    run = PytestRun(tmp_path, *CASES, "tests/live/suite/nowhere.py", "--against", OLD)
+    assert run.wait() == 1
+    assert f"{OLD}: nothing was judged, so nothing is compared." in run.output
+    assert not (tmp_path / NEW).exists()
+    assert run.nothing_left_within(10)
