@@ -182,6 +182,8 @@ def _moved(path: str, before: set[str], after: set[str]) -> Iterator[tuple[str, 
     types = [{_type(kind) for kind in kinds} - {"null", "absent"} for kinds in (before, after)]
     if types[0] and types[1] and not types[1] <= types[0]:
         yield RETYPED, f"was {_words(types[0])}, is {_words(types[1])}"
+    if types[1] and not types[0]:
+        yield ADDED, f"was always null, may be {_words(types[1])} now"
     if "null" in after - before:
         yield NULLABLE, "may be null now" + ("" if types[1] else ", and always is")
     if "absent" in after - before:

@@ -39,6 +39,11 @@ MOVES = {
         ("value gone", 'b was never "abort"'),
     ),
     "firmer": ({"b": ["integer", "null"]}, {"b": ["integer"]}, ("firmer", "b is never null now")),
+    "null-no-more": (
+        {"b": ["null"]},
+        {"b": ["null", "object"], "b.c": ["integer"]},
+        ("added", "b was always null, may be object now"),
+    ),
     "header": (
         {"header x-request-id": ["string"]},
         {},
