@@ -16,7 +16,7 @@ from reports.check import ReportProblem
 from reports.known import KnownFailing
 from reports.record import Report
 from reports.shapes import Move, moves, readers
-from reports.summary import BAD, case_lines, cut, print_lines, words
+from reports.summary import BAD, case_lines, cut, print_lines, printable, words
 
 FAILS = frozenset({"failed", "known_failing", "not_judged", "error"})
 NEWLY_FAILING = "newly failing"
@@ -200,7 +200,8 @@ def print_comparison(
         print_lines(console, (Text(cut(f"  {move}")) for move in comparison.moves))
         print_lines(console, (Text(f"  {line}") for line in readers(comparison.moves)))
     print_lines(
-        console, (Text(f"problem: {problem}", "bold red") for problem in comparison.problems)
+        console,
+        (Text(f"problem: {printable(problem)}", "bold red") for problem in comparison.problems),
     )
     style = "bold red" if comparison.exit_code else "bold green"
     print_lines(console, [Text(sentence(comparison), style)])
@@ -208,7 +209,9 @@ def print_comparison(
 
 def _in_full(change: Change, rules: Mapping) -> Iterator[Text]:
     yield Text()
-    yield Text.assemble((f"{change.kind}: ", STYLES[change.kind]), (change.case["id"], "bold"))
+    yield Text.assemble(
+        (f"{change.kind}: ", STYLES[change.kind]), (printable(change.case["id"]), "bold")
+    )
     yield from case_lines(change.case, rules)
 
 
@@ -250,4 +253,5 @@ def sentence(comparison: Comparison) -> str:
         if changes:
             told.append(f"{len(changes)} {kind}" + (f" ({waived} waived)" if waived else ""))
     verdict = "nothing got worse" if not comparison.exit_code else "it got worse"
-    return f"tokenwire: {comparison.new} against {comparison.old}: {', '.join(told)}: {verdict}"
+    sides = printable(f"{comparison.new} against {comparison.old}")
+    return f"tokenwire: {sides}: {', '.join(told)}: {verdict}"

@@ -10,7 +10,7 @@ from reports.check import ReportProblem
 from reports.compare import ACCEPTS, compare, print_comparison, sentence
 from reports.known import KnownFailing
 from reports.record import Report
-from tests.unit.report_lines import RULE, case, exchange, header
+from tests.unit.report_lines import EVIL, RULE, case, exchange, header
 
 FOOTER = {"problems": [], "exit_code": 0, "counts": {}}
 KNOWN = "known failing since 0.33.0: It goes on. (vllm-project/vllm#1)\nAssertionError"
@@ -172,3 +172,13 @@ def test_reports_that_cannot_be_compared_are_refused():
         compare(several, report("stock@2", case()), ())
     with pytest.raises(ReportProblem, match="has no case to compare"):
         compare(report("stock@1"), report("stock@2", case()), ())
+
+
+def test_nothing_that_is_printed_steers_a_terminal():
+    sides = [
+        report(
+            f"\x1b]0;@{n}", case(f"t::a[{EVIL}]", status, target=f"\x1b]0;@{n}"), problems=[EVIL]
+        )
+        for n, status in enumerate(("passed", "failed"))
+    ]
+    assert all(line.isprintable() for line in printed(compare(*sides, ())).split("\n"))
