@@ -110,7 +110,7 @@ def compare(old: Report, new: Report, entries: Sequence[KnownFailing]) -> Compar
         why = ""
         # The run itself judged by the list already, or by what later releases hold.
         if kind == NEWLY_FAILING and there["status"] == "known_failing":
-            why = there["message"].partition("\n")[0]
+            why = there.get("message", "").partition("\n")[0] or words("known_failing")
         elif entry := _waiver(kind, id, targets[1], (there or here)["requirements"], entries):
             used.add(entry)
             why = f"{entry.reason} ({entry.reference})"

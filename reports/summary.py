@@ -129,7 +129,7 @@ def _differences(report: Report) -> Iterator[Text]:
     found: dict[tuple[str, str], int] = {}
     for case in report.cases:
         if case["status"] == "known_failing" and case["target"].startswith("rust@"):
-            reason = case["message"].splitlines()[0]
+            reason = case.get("message", "").partition("\n")[0]
             key = case["requirements"][0], KNOWN_SINCE.sub("", reason)
             found[key] = found.get(key, 0) + 1
     if found:

@@ -123,6 +123,12 @@ def test_a_listed_failure_is_waived_by_its_entry():
     assert "It goes on." in printed(comparison)
 
 
+def test_a_listed_failure_is_waived_though_it_says_no_word():
+    listed = case("t::a", "known_failing", target="stock@0.33.0")
+    comparison = compare(report("a@1", case("t::a")), report("a@2", listed), ())
+    assert (comparison.changes[0].waived, comparison.exit_code) == ("known failing", 0)
+
+
 def test_a_broken_new_run_is_no_good_result():
     comparison = compared("passed", "passed", problems=["lost: t::z."])
     assert comparison.exit_code == 1
