@@ -97,11 +97,9 @@ def compare(old: Report, new: Report, entries: Sequence[KnownFailing]) -> Compar
 
     Raises ReportProblem where one of the reports is of several targets, or has no case.
     """
-    targets = [_target(report) for report in (old, new)]
+    targets = [target_of(report) for report in (old, new)]
     before = {case["id"]: case for case in old.cases}
     after = {case["id"]: case for case in new.cases}
-    if not before or not after:
-        raise ReportProblem(f"{targets[bool(before)]}: the report has no case to compare.")
     entries = [entry for entry in entries if entry.covers(targets[1])]
     changes, used = [], set()
     for id in [*after, *(id for id in before if id not in after)]:
@@ -140,12 +138,15 @@ def _waiver(
     )
 
 
-def _target(report: Report) -> str:
+def target_of(report: Report) -> str:
+    """The one target of a report; raises ReportProblem where it cannot be compared."""
     targets = report.header["targets"]
     if len(targets) != 1:
         raise ReportProblem(
             f"the report is of {', '.join(targets)}: only a report of one target can be compared."
         )
+    if not report.cases:
+        raise ReportProblem(f"{targets[0]}: the report has no case to compare.")
     return targets[0]
 
 

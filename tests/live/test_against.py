@@ -4,7 +4,7 @@ import pytest
 
 from reports import record
 from tests.live.running import SUITE, PytestRun
-from tests.unit.report_lines import case, header
+from tests.unit.report_lines import case, header, write
 
 OLD, NEW = "0.32.0", "0.33.0"
 CASES = (*SUITE, "--vllm", NEW, "-n", "1", "-k", "test_passes or test_fails")
@@ -50,6 +50,7 @@ WRONG = {
     "no-such-release": ("9.9.9", "neither a report"),
     "the-same-release": (NEW, "the release under judgement itself"),
     "no-such-report": ("nowhere.jsonl", "cannot be read"),
+    "no-word": ("", "neither a report"),
 }
 
 
@@ -66,3 +67,10 @@ def test_where_nothing_is_judged_the_other_side_is_not_begun(tmp_path):
     assert f"{OLD}: nothing was judged, so nothing is compared." in run.output
     assert not (tmp_path / NEW).exists()
     assert run.nothing_left_within(10)
+
+
+def test_a_report_of_several_targets_is_refused_before_anything_runs(tmp_path):
+    old = write(tmp_path / "old.jsonl", case())
+    run = PytestRun(tmp_path, *CASES, "--against", str(old))
+    assert run.wait() == 4
+    assert "only a report of one target" in run.output and "Traceback" not in run.output
