@@ -1,6 +1,7 @@
 """`python -m reports COMMAND …`: what can be done with a report once it is written."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -327,11 +328,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         for argument, options in command.arguments.items():
             word.add_argument(argument, **options)
     arguments = parser.parse_args(argv)
+    if sys.stdout is None:  # it was closed before
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        return COMMANDS[arguments.command].run(arguments)
+        code = COMMANDS[arguments.command].run(arguments)
+        sys.stdout.flush()
+        return code
     except ReportProblem as problem:
         print(problem, file=sys.stderr)
-        return 1
+    except BrokenPipeError:  # who reads has seen enough
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        print(f"the standard output cannot be written: {error.strerror}.", file=sys.stderr)
+    return 1
+
+
+def _drop_output() -> None:
+    """What is left of it cannot be written at the exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

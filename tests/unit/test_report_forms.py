@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as tree
 
 import pytest
@@ -120,6 +123,25 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
     path = str(write(tmp_path / "r.jsonl", case()))
     assert command.main(["csv", path, "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"{tmp_path} cannot be written: Is a directory.\n"
+
+
+@pytest.mark.parametrize("form", [*FORMS, "annotations", "show", "validate"])
+def test_an_output_that_takes_no_more_is_one_sentence(tmp_path, form):
+    path = write(tmp_path / "r.jsonl", case(status="failed"), exit_code=1)
+    words = [sys.executable, "-m", "reports", form, str(path)]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            words, cwd=command.SUITE.parent, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    told = "the standard output cannot be written: No space left on device.\n"
+    assert (ended.returncode, ended.stderr) == (1, told)
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        words, cwd=command.SUITE.parent, stdout=writing, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 def test_annotations_are_printed(tmp_path, capfd):
