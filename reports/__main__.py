@@ -146,6 +146,8 @@ def html(arguments: argparse.Namespace) -> int:
         comparison = comparing.compare(old, new, read_list(arguments.known_failing))
     scores = scored.read(arguments.scores) if arguments.scores else scored.committed()
     out = arguments.out or arguments.file.with_suffix(".html")
+    if out == arguments.file:
+        raise ReportProblem(f"{out}: --out must say where the page goes.")
     text = build.page(new, old, comparison, scores)
     _put(text, out)
     count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
@@ -328,6 +330,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for argument, options in command.arguments.items():
             word.add_argument(argument, **options)
     arguments = parser.parse_args(argv)
+    if problem := _in_place_of(arguments):
+        print(problem, file=sys.stderr)
+        return 1
     if sys.stdout is None:  # it was closed before
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
@@ -342,6 +347,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         print(f"the standard output cannot be written: {error.strerror}.", file=sys.stderr)
     return 1
+
+
+def _in_place_of(arguments: argparse.Namespace) -> str | None:
+    """Why --out cannot be: it is one of the files that are read."""
+    own = vars(arguments)
+    if out := own.get("out"):
+        for file in (own.get("file"), own.get("against")):
+            if file and os.path.realpath(file) == os.path.realpath(out):
+                return f"{out}: it would stand in the place of a report that is read."
+    return None
 
 
 def _drop_output() -> None:

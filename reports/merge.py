@@ -77,6 +77,8 @@ def merge(
 
 def _remove(out: Path) -> None:
     """An older report must not pass for this one where the merge is refused."""
+    if out.exists() and not out.is_file():  # a device, which a super-user could remove
+        raise ReportProblem(f"{out}: it cannot be replaced: it is no file.")
     try:
         out.unlink(missing_ok=True)
     except OSError as error:

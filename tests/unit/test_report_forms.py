@@ -144,6 +144,15 @@ def test_an_output_that_takes_no_more_is_one_sentence(tmp_path, form):
     assert (ended.returncode, ended.stderr) == (1, "")
 
 
+@pytest.mark.parametrize("form", [*FORMS, "html"])
+def test_a_form_never_takes_the_place_of_its_report(tmp_path, form, capsys):
+    path = write(tmp_path / "r.html", case())
+    before = path.read_bytes()
+    for out in (["--out", str(path)], [])[: 1 + (form == "html")]:
+        assert command.main([form, str(path), *out]) == 1
+    assert path.read_bytes() == before and capsys.readouterr().out == ""
+
+
 def test_annotations_are_printed(tmp_path, capfd):
     path = str(write(tmp_path / "r.jsonl", case("t::a", "failed"), exit_code=1))
     assert command.main(["annotations", path]) == 0

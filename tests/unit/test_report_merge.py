@@ -1,6 +1,7 @@
 """Shards become the report that one run would have left, or are refused with one sentence."""
 
 import json
+import os
 
 import pytest
 
@@ -226,3 +227,11 @@ def test_the_command_ends_as_the_run_would_have(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("tokenwire: 2 cases on stock@0.33.0: 1 failed, 1 not")
     assert command.main(["merge", str(one), "--out", out, "--of", "2"]) == 1
     assert capsys.readouterr().err == "1 reports were given, and there are 2 shards.\n"
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    device = tmp_path / "pipe"
+    os.mkfifo(device)
+    with pytest.raises(ReportProblem, match="it is no file"):
+        merge([shard(tmp_path, "1", line("a"))], device)
+    assert device.exists()
