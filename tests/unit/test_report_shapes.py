@@ -152,6 +152,15 @@ def test_a_sender_is_told_where_the_documents_differ(old, new, third):
     assert ["may break" in line for line in sentences] == [False, False, *third]
 
 
+def test_a_default_or_bound_of_an_answer_breaks_no_reader():
+    route = "declared answer of POST /v1/x 200 application/json"
+    old, new = (
+        report({"b": ["integer"], "b default": [value], f"b {bound}": ["1"]}, route=route)
+        for value, bound in (("16", "minimum"), ("17", "maximum"))
+    )
+    assert moves(old, new) == []
+
+
 def test_equal_shapes_have_no_difference():
     assert moves(report({"a": ["null"]}), report({"a": ["null"]})) == []
 
