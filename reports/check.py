@@ -1,6 +1,7 @@
 """Whether a line is one of a report, and whether the lines of a report hold together."""
 
 import json
+import math
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -111,7 +112,10 @@ def parse(raw: bytes, where: str, what: str = "a JSON line") -> Any:
     """The value of strict JSON; raises ReportProblem naming `where`, for it is not `what`."""
     try:
         return json.loads(
-            raw.decode(), object_pairs_hook=_no_key_twice, parse_constant=_no_constant
+            raw.decode(),
+            object_pairs_hook=_no_key_twice,
+            parse_constant=_no_constant,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise ReportProblem(f"{where}: not {what}: {short(error)}.") from error
@@ -122,6 +126,12 @@ def _no_key_twice(pairs: list[tuple[str, object]]) -> dict:
     if len(mapping) != len(pairs):
         raise ValueError("a key stands twice in one object")
     return mapping
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{short(text)} is too large a number")
+    return number
 
 
 def _no_constant(name: str) -> None:

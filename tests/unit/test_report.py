@@ -230,6 +230,7 @@ def test_exit_code_0_without_a_case_is_refused(tmp_path):
         (b"\xff\n", "line 2: not a JSON line: "),
         (b'{"kind": "case", "kind": "case"}\n', "line 2: not a JSON line: a key stands twice in "),
         (b'{"kind": NaN}\n', "line 2: not a JSON line: NaN is not JSON."),
+        (b'{"kind": 1e999}\n', "line 2: not a JSON line: 1e999 is too large a number."),
         (b"[" * 100_000 + b"\n", "line 2: not a JSON line: "),
         (b"[]\n", "line 2: not a line of a report: "),
         (b'{"kind": ["case"]}\n', "line 2: not a line of a report: "),
