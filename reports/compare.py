@@ -101,7 +101,7 @@ def compare(old: Report, new: Report, entries: Sequence[KnownFailing]) -> Compar
     before = {case["id"]: case for case in old.cases}
     after = {case["id"]: case for case in new.cases}
     entries = [entry for entry in entries if entry.covers(targets[1])]
-    changes, used = [], set()
+    changes = []
     for id in [*after, *(id for id in before if id not in after)]:
         here, there = before.get(id), after.get(id)
         kind = _kind(here and here["status"], there and there["status"])
@@ -110,19 +110,43 @@ def compare(old: Report, new: Report, entries: Sequence[KnownFailing]) -> Compar
         if kind == NEWLY_FAILING and there["status"] == "known_failing":
             why = there.get("message", "").partition("\n")[0] or words("known_failing")
         elif entry := _waiver(kind, id, targets[1], (there or here)["requirements"], entries):
-            used.add(entry)
             why = f"{entry.reason} ({entry.reference})"
         changes.append(Change(kind, here, there, why))
-    problems = [*new.footer["problems"]]
+    problems = [f"{targets[0]}, the old side: {problem}" for problem in old.footer["problems"]]
+    problems += new.footer["problems"]
     if broken := sum(case["status"] == "error" for case in new.cases):
         problems.append(f"{broken} case{'s' * (broken > 1)} of {targets[1]} ended as error.")
-    problems += [
-        f"the list accepts that {entry.cases} is {entry.accepts} on {entry.target}, but none of it "
-        f"became so: mend or remove the entry."
-        for entry in entries
-        if entry.accepts != known.FAILING and entry not in used
-    ]
+    if (
+        (code := new.footer["exit_code"])
+        and not problems
+        and not FAILS & new.footer["counts"].keys()
+    ):
+        problems.append(f"the run of {targets[1]} ended with {code}, and does not say why.")
+    problems += _stale(entries, targets[1], changes)
     return Comparison(*targets, tuple(changes), tuple(problems), tuple(moves(old, new)))
+
+
+def _stale(
+    entries: Sequence[KnownFailing], target: str, changes: Sequence[Change]
+) -> Iterator[str]:
+    """One sentence for each entry that accepts a loss of cases of which none is lost.
+
+    An entry of cases that neither side has says nothing: the run may be of other chapters.
+    """
+    for entry in entries:
+        if entry.accepts == known.FAILING:
+            continue
+        there = [
+            change.new
+            for change in changes
+            if entry.matches(target, change.case["id"], change.case["requirements"])
+        ]
+        lost = [new is None or new["status"] == "unsupported" for new in there]
+        if there and not any(lost):
+            yield (
+                f"the list accepts that {entry.cases} is {entry.accepts} on {entry.target}, but "
+                "none of it is: mend or remove the entry."
+            )
 
 
 def _waiver(
@@ -158,8 +182,9 @@ def _kind(old: str | None, new: str | None) -> str:
     if new == "unsupported":
         return SAME if old == "unsupported" else NEWLY_UNSUPPORTED
     if new in FAILS:
-        # What could not be judged before may well have been as bad.
-        return STILL_FAILING if old in FAILS else NEWLY_FAILING
+        # Of a case that the harness broke it is not known whether it was as bad.
+        was_as_bad = old in FAILS and (old != "error" or new == "error")
+        return STILL_FAILING if was_as_bad else NEWLY_FAILING
     if old == "unsupported":
         return NEWLY_SUPPORTED
     return FIXED if old in FAILS else SAME

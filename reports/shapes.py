@@ -117,7 +117,7 @@ def _of_route(route: str, old: Shape, new: Shape) -> Iterator[tuple[str, str, st
         before, after = set(old.get(path, ())), set(new.get(path, ()))
         if before == after:
             continue
-        if DETAIL.fullmatch(path) and route.startswith(ANSWERS):
+        if route.startswith(ANSWERS) and (DETAIL.fullmatch(path) or path.endswith(OTHERS)):
             continue  # what a server fills in, or promises of a number, no reader has to know
         if not after - {"absent"}:
             if _has_place_for(path, new):
@@ -156,19 +156,36 @@ def _undeclared(path: str, before: set[str]) -> tuple[str, str, str]:
     return UNDECLARED, path, f"is declared no more ({_words(before)})"
 
 
+def _narrows(detail: re.Match, before: set[str], after: set[str]) -> bool:
+    """Whether a bound refuses what it took before; of none at all `before` is empty."""
+    name = detail[2].lower()
+    if "min" not in name and "max" not in name:
+        return False
+    try:
+        old, new = ([float(bound) for bound in bounds] for bounds in (before, after))
+    except ValueError:  # a server's document may call anything a bound
+        return False
+    if not new:
+        return False
+    # Of several alternatives the widest counts.
+    return not old or (max(new) < max(old) if "max" in name else min(new) > min(old))
+
+
 def _declared(path: str, after: set[str]) -> tuple[str, str, str]:
     if path.endswith(OTHERS):
         return REFUSED, path, "are refused now"
-    if DETAIL.fullmatch(path):
-        return CHANGED, path, f"is {_words(after)}, was not declared"
+    if detail := DETAIL.fullmatch(path):
+        kind = REFUSED if _narrows(detail, set(), after) else CHANGED
+        return kind, path, f"is {_words(after)}, was not declared"
     kind = TAKEN if "absent" in after else REQUIRED
     return kind, path, f"is {'declared' if kind == TAKEN else 'required'} now ({_words(after)})"
 
 
 def _moved_request(path: str, before: set[str], after: set[str]) -> Iterator[tuple[str, str]]:
     """Of what may be sent, more is harmless and less is not."""
-    if DETAIL.fullmatch(path):
-        yield CHANGED, f"was {_words(before)}, is {_words(after)}"
+    if detail := DETAIL.fullmatch(path):
+        kind = REFUSED if _narrows(detail, before, after) else CHANGED
+        yield kind, f"was {_words(before)}, is {_words(after)}"
         return
     if "absent" in before - after:
         yield REQUIRED, "must be given now"
@@ -191,6 +208,8 @@ def _moved(path: str, before: set[str], after: set[str]) -> Iterator[tuple[str, 
     if "absent" in after - before:
         yield OPTIONAL, "may be absent now"
     words = [{kind for kind in kinds if kind.startswith('"')} for kinds in (before, after)]
+    if words[0] and "string" in after - before:
+        yield NEW_WORD, "may be any string now"
     if all(words) and (new := words[1] - words[0]):
         yield NEW_WORD, f"has a new value: {_words(new)}"
     if all(words) and (gone := words[0] - words[1]):

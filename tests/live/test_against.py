@@ -74,3 +74,15 @@ def test_a_report_of_several_targets_is_refused_before_anything_runs(tmp_path):
     run = PytestRun(tmp_path, *CASES, "--against", str(old))
     assert run.wait() == 4
     assert "only a report of one target" in run.output and "Traceback" not in run.output
+
+
+def test_mixed_releases_are_not_compared(tmp_path):
+    run = PytestRun(tmp_path, "-p", "fixtures.plugin", "conformance/upgrade", "--against", OLD)
+    assert run.wait() == 4
+    assert "--against compares one release with another" in run.output
+
+
+def test_an_option_of_the_environment_is_not_the_sides(tmp_path):
+    run = PytestRun(tmp_path, *CASES, variables={"PYTEST_ADDOPTS": f"--against {OLD}"})
+    assert run.wait() == 0
+    assert "nothing got worse" in run.output

@@ -32,6 +32,8 @@ STATUSES = [
     ("still failing", "failed", "failed"),
     ("still failing", "known_failing", "failed"),
     ("still failing", "failed", "known_failing"),
+    ("still failing", "error", "error"),
+    ("newly failing", "error", "failed"),
     ("fixed", "failed", "passed"),
     ("fixed", "known_failing", "passed"),
     ("fixed", "error", "passed"),
@@ -113,7 +115,32 @@ def test_an_entry_of_something_else_accepts_nothing(changes):
 def test_an_entry_that_accepts_what_did_not_happen_is_stale():
     comparison = compared("passed", "passed", entry(accepts="vanished"))
     assert comparison.exit_code == 1
-    assert "but none of it became so" in comparison.problems[0]
+    assert "but none of it is: mend" in comparison.problems[0]
+
+
+@pytest.mark.parametrize(("old", "new"), [("unsupported", "unsupported"), (None, "unsupported")])
+def test_an_entry_of_what_is_so_on_both_sides_is_not_stale(old, new):
+    """A baseline that was made anew knows the loss already."""
+    comparison = compared(old, new, entry(accepts="unsupported"))
+    assert (comparison.problems, comparison.exit_code) == ((), 0)
+
+
+def test_an_entry_of_cases_that_no_side_has_says_nothing():
+    comparison = compared("passed", "passed", entry(accepts="vanished", cases="u::*"))
+    assert (comparison.problems, comparison.exit_code) == ((), 0)
+
+
+def test_an_old_run_that_broke_proves_nothing():
+    old = report("a@1", case("t::a"), problems=["the node host ended."], exit_code=1)
+    comparison = compare(old, report("a@2", case("t::a")), ())
+    assert comparison.problems == ("a@1, the old side: the node host ended.",)
+    assert comparison.exit_code == 1
+
+
+def test_a_new_run_that_failed_and_does_not_say_why_is_no_good_result():
+    new = report("a@2", case("t::a"), exit_code=3)
+    comparison = compare(report("a@1", case("t::a")), new, ())
+    assert comparison.problems == ("the run of a@2 ended with 3, and does not say why.",)
 
 
 def test_a_listed_failure_is_waived_by_its_entry():

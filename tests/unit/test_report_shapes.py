@@ -38,6 +38,11 @@ MOVES = {
         {"b": ['"stop"']},
         ("value gone", 'b was never "abort"'),
     ),
+    "word-to-string": (
+        {"b": ['"stop"']},
+        {"b": ["string"]},
+        ("new value", "b may be any string now"),
+    ),
     "firmer": ({"b": ["integer", "null"]}, {"b": ["integer"]}, ("firmer", "b is never null now")),
     "null-no-more": (
         {"b": ["null"]},
@@ -112,7 +117,22 @@ SENT = {
     "bound": (
         {"b": ["integer"]},
         {"b": ["integer"], "b maximum": ["20"]},
-        ("default or bound changed", "b maximum is 20, was not declared"),
+        ("taken no more", "b maximum is 20, was not declared"),
+    ),
+    "narrower": (
+        {"b": ["integer"], "b maximum": ["20"]},
+        {"b": ["integer"], "b maximum": ["10"]},
+        ("taken no more", "b maximum was 20, is 10"),
+    ),
+    "wider": (
+        {"b": ["integer"], "b minimum": ["1"]},
+        {"b": ["integer"], "b minimum": ["0"]},
+        ("default or bound changed", "b minimum was 1, is 0"),
+    ),
+    "narrower-from-below": (
+        {"b": ["integer"], "b minItems": ["1"]},
+        {"b": ["integer"], "b minItems": ["2"]},
+        ("taken no more", "b minItems was 1, is 2"),
     ),
     "default-of-a-new-key": (
         {},
