@@ -54,7 +54,7 @@ class PytestRun:
         )
         self.output, self.errors = "", ""
 
-    def wait(self, seconds: float = 120) -> int:
+    def wait(self, seconds: float = 300) -> int:
         """The exit code once it ends; TimeoutExpired when it does not, and it is killed then."""
         try:
             self.output, self.errors = self.process.communicate(timeout=seconds)
