@@ -17,6 +17,7 @@ from reports import markdown as comment
 from reports import mutants as lies
 from reports import scores as scored
 from reports import table
+from reports.check import inert, printable
 from reports.compact import compact as compacted
 from reports.grid import print_grids
 from reports.known import read_list
@@ -33,9 +34,9 @@ def validate(arguments: argparse.Namespace) -> int:
     code = 0
     for file in arguments.files:
         try:
-            print(f"{file}: {verdict_sentence(read(file))}")
+            print(inert(f"{file}: {verdict_sentence(read(file))}"))
         except ReportProblem as problem:
-            print(problem, file=sys.stderr)
+            _complain(problem)
             code = 1
     return code
 
@@ -335,18 +336,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     if sys.stdout is None:  # it was closed before
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")  # whatever PYTHONIOENCODING asks for
     try:
         code = COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
         return code
     except ReportProblem as problem:
-        print(problem, file=sys.stderr)
+        _complain(problem)
     except BrokenPipeError:  # who reads has seen enough
         _drop_output()
     except OSError as error:
         _drop_output()
         print(f"the standard output cannot be written: {error.strerror}.", file=sys.stderr)
     return 1
+
+
+def _complain(problem: object) -> None:
+    print(inert(printable(str(problem))), file=sys.stderr)
 
 
 def _in_place_of(arguments: argparse.Namespace) -> str | None:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -136,6 +138,22 @@ def _finite(text: str) -> float:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def printable(text: str) -> str:
+    """`text` with everything a terminal would act on, or could not show, written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def inert(line: str) -> str:
+    """A printed line as GitHub's runner may read it, which takes `::` at its beginning and `##[`
+    anywhere for a command; elsewhere it is left as it is, to be copied.
+    """
+    if not os.environ.get("GITHUB_ACTIONS"):
+        return line
+    return re.sub(r"^(\s*)::", r"\1\\::", line).replace("##[", r"##\[")
 
 
 def short(value: object) -> str:
