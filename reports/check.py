@@ -11,10 +11,15 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+from jsonschema.validators import extend
 
 SCHEMA_VERSION = 2
 SCHEMA_FILE = Path(__file__).parent / "schema" / "report.schema.json"
 KINDS = ("header", "shape", "case", "footer")
+
+# JSON Schema takes 1.0 for an integer; as an exit code it is none.
+_types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, it: type(it) is int)
+_Validator = extend(Draft202012Validator, type_checker=_types)
 
 
 class ReportProblem(Exception):
@@ -105,9 +110,9 @@ class Check:
 
 
 @cache
-def _validator(kind: str) -> Draft202012Validator:
+def _validator(kind: str) -> Any:
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    return Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
+    return _Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
 
 
 def parse(raw: bytes, where: str, what: str = "a JSON line") -> Any:
