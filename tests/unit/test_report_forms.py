@@ -7,11 +7,13 @@ import subprocess
 import sys
 import xml.etree.ElementTree as tree
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from reports import __main__ as command
 from reports import badge, table
+from reports.place import is_device
 from reports.record import read
 from tests.unit.report_lines import EVIL, TARGET, case, exchange, header, write
 
@@ -178,8 +180,13 @@ def test_a_device_is_written_to(tmp_path, form, piped):
         )
     assert command.main([form, str(path), "--out", str(out)]) == 0
     assert (ended.stdout if piped else sink.read_bytes()) == out.read_bytes()
-    assert command.main([form, str(path), "--out", "/dev/null"]) == 0
-    assert not os.path.isfile("/dev/null")
+
+
+def test_what_is_no_file_is_a_device(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/null", "/dev/stdout", "/proc/self/fd/1", tmp_path / "pipe"):
+        assert is_device(Path(path))
+    assert not is_device(tmp_path / "none") and not is_device(write(tmp_path / "r.jsonl", case()))
 
 
 @pytest.mark.parametrize("form", [*OUT_FORMS, "merge"])
