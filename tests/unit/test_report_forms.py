@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, form):
 @pytest.mark.parametrize("piped", [True, False])
 def test_a_device_is_written_to(tmp_path, form, piped):
     path, out, sink = write(tmp_path / "r.jsonl", case()), tmp_path / "out", tmp_path / "sink"
-    words = [sys.executable, "-m", "reports", form, str(path), "--out", "/dev/stdout"]
+    words = [sys.executable, "-m", "reports", form, str(path), "--out", "/proc/self/fd/1"]
     with sink.open("wb") as file:
         ended = subprocess.run(
             words, cwd=command.SUITE.parent, stdout=subprocess.PIPE if piped else file, check=True
