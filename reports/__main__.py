@@ -17,11 +17,13 @@ from reports import markdown as comment
 from reports import mutants as lies
 from reports import scores as scored
 from reports import table
+from reports.check import inert, printable
 from reports.compact import compact as compacted
 from reports.grid import print_grids
 from reports.known import read_list
 from reports.merge import merge as merged
 from reports.page import build
+from reports.place import is_device, not_over, put
 from reports.record import Report, ReportProblem, read
 from reports.summary import print_summary, verdict_sentence
 
@@ -33,9 +35,9 @@ def validate(arguments: argparse.Namespace) -> int:
     code = 0
     for file in arguments.files:
         try:
-            print(f"{file}: {verdict_sentence(read(file))}")
+            print(inert(f"{file}: {verdict_sentence(read(file))}"))
         except ReportProblem as problem:
-            print(problem, file=sys.stderr)
+            _complain(problem)
             code = 1
     return code
 
@@ -86,8 +88,8 @@ def merge(arguments: argparse.Namespace) -> int:
 
 def compact(arguments: argparse.Namespace) -> int:
     """The report without its exchanges, small enough to be kept as what a release once did."""
-    compacted(arguments.file, arguments.out)
-    print(f"{arguments.out}: {verdict_sentence(read(arguments.out))}")
+    report = compacted(arguments.file, arguments.out)
+    _tell(arguments.out, verdict_sentence(report))
     return 0
 
 
@@ -107,11 +109,13 @@ def _put(text: str, out: Path | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return 0
-    try:
-        out.write_bytes(data)
-    except OSError as error:
-        raise ReportProblem(f"{out} cannot be written: {error.strerror}.") from None
+    put(data, out)
     return 0
+
+
+def _tell(out: Path, sentence: str) -> None:
+    """Say what was written, which may be the standard output itself."""
+    print(inert(f"{out}: {sentence}"), file=sys.stderr if is_device(out) else sys.stdout)
 
 
 def catalogue(arguments: argparse.Namespace) -> int:
@@ -151,7 +155,7 @@ def html(arguments: argparse.Namespace) -> int:
     text = build.page(new, old, comparison, scores)
     _put(text, out)
     count = "1 case" if len(new.cases) == 1 else f"{len(new.cases)} cases"
-    print(f"{out}: {count}, {len(text) / 1e6:.1f} MB.")
+    _tell(out, f"{count}, {len(text) / 1e6:.1f} MB.")
     return 0
 
 
@@ -330,33 +334,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         for argument, options in command.arguments.items():
             word.add_argument(argument, **options)
     arguments = parser.parse_args(argv)
-    if problem := _in_place_of(arguments):
-        print(problem, file=sys.stderr)
-        return 1
     if sys.stdout is None:  # it was closed before
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")  # whatever PYTHONIOENCODING asks for
     try:
+        if out := vars(arguments).get("out"):
+            not_over(out, *(vars(arguments).get(name) for name in ("file", "against")))
         code = COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
         return code
     except ReportProblem as problem:
-        print(problem, file=sys.stderr)
+        _complain(problem)
     except BrokenPipeError:  # who reads has seen enough
         _drop_output()
     except OSError as error:
-        _drop_output()
-        print(f"the standard output cannot be written: {error.strerror}.", file=sys.stderr)
+        if error.filename is None:
+            _drop_output()
+            _complain(f"the standard output cannot be written: {error.strerror}.")
+        else:
+            _complain(f"{error.filename} cannot be read or written: {error.strerror}.")
     return 1
 
 
-def _in_place_of(arguments: argparse.Namespace) -> str | None:
-    """Why --out cannot be: it is one of the files that are read."""
-    own = vars(arguments)
-    if out := own.get("out"):
-        for file in (own.get("file"), own.get("against")):
-            if file and os.path.realpath(file) == os.path.realpath(out):
-                return f"{out}: it would stand in the place of a report that is read."
-    return None
+def _complain(problem: object) -> None:
+    print(inert(printable(str(problem))), file=sys.stderr)
 
 
 def _drop_output() -> None:

@@ -1,6 +1,7 @@
 """The cases that failed as workflow commands, which GitHub shows beside the lines of a pull request."""
 
 import ast
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -65,8 +66,8 @@ def _case(what: str, case: Mapping, rules: Mapping[str, Mapping], checkout: Path
 def _inside(checkout: Path, name: str) -> Path | None:
     """The file of that name, where it is one of the checkout: a report may name anything."""
     try:
-        root = checkout.resolve()
-        path = (root / name).resolve()
+        root = Path(os.path.realpath(checkout))
+        path = Path(os.path.realpath(root / name))
         return path if path.suffix == ".py" and path.is_file() and root in path.parents else None
     except (OSError, ValueError):
         return None

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -9,10 +11,15 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+from jsonschema.validators import extend
 
 SCHEMA_VERSION = 2
 SCHEMA_FILE = Path(__file__).parent / "schema" / "report.schema.json"
 KINDS = ("header", "shape", "case", "footer")
+
+# JSON Schema takes 1.0 for an integer; as an exit code it is none.
+_types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, it: type(it) is int)
+_Validator = extend(Draft202012Validator, type_checker=_types)
 
 
 class ReportProblem(Exception):
@@ -103,9 +110,9 @@ class Check:
 
 
 @cache
-def _validator(kind: str) -> Draft202012Validator:
+def _validator(kind: str) -> Any:
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    return Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
+    return _Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
 
 
 def parse(raw: bytes, where: str, what: str = "a JSON line") -> Any:
@@ -136,6 +143,22 @@ def _finite(text: str) -> float:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def printable(text: str) -> str:
+    """`text` with everything a terminal would act on, or could not show, written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def inert(line: str) -> str:
+    """A printed line as GitHub's runner may read it, which takes `::` at its beginning and `##[`
+    anywhere for a command; elsewhere it is left as it is, to be copied.
+    """
+    if not os.environ.get("GITHUB_ACTIONS"):
+        return line
+    return re.sub(r"^(\s*)::", r"\1\\::", line).replace("##[", r"##\[")
 
 
 def short(value: object) -> str:

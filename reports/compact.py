@@ -4,35 +4,41 @@ It holds every verdict, what failed in the case's own words, and every shape, wh
 run is compared by; the exchanges, the nodes' names, and the lines that repeat a case are left out.
 """
 
+import tempfile
 from pathlib import Path
 
-from reports.check import ReportProblem
 from reports.evidence import bounded_text
-from reports.record import Writer, read
+from reports.place import not_over, put
+from reports.record import Report, Writer, read
 
 LONGEST_MESSAGE = 1000  # characters
 
 
-def compact(file: Path, out: Path) -> None:
-    """Write the report `file` to `out`; its command and exit code stay those of the run.
+def compact(file: Path, out: Path) -> Report:
+    """Write the report `file` to `out` and return it; its command and exit code stay those of the
+    run.
 
-    Raises ReportProblem where `file` is no whole report or `out` is the same file.
+    Raises ReportProblem, and leaves `out` as it was, where `file` is no whole report, `out` is the
+    same file, or it cannot be written.
     """
-    if file.resolve() == out.resolve():
-        raise ReportProblem(f"{out}: the compact report would stand in the place of the whole one.")
+    not_over(out, file)
     report = read(file)
-    writer = Writer(out, report.header)
     cases = [_smaller(case) for case in report.cases]
-    for case in cases:
-        writer.case(case)
     footer = report.footer
-    writer.finish(
-        cases,
-        planned=footer["planned"],
-        exit_code=footer["exit_code"],
-        problems=footer["problems"],
-        finished=footer["finished"],
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder, "compact.jsonl")
+        writer = Writer(whole, report.header)
+        for case in cases:
+            writer.case(case)
+        writer.finish(
+            cases,
+            planned=footer["planned"],
+            exit_code=footer["exit_code"],
+            problems=footer["problems"],
+            finished=footer["finished"],
+        )
+        put(whole.read_bytes(), out)
+        return read(whole)
 
 
 def _smaller(case: dict) -> dict:

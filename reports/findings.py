@@ -14,7 +14,9 @@ from packaging.version import InvalidVersion, Version
 from reports.known import KnownFailing
 from reports.record import Report
 
-KNOWN = re.compile(r"known failing since (?P<since>\S+): (?P<reason>.*) \((?P<reference>[^()]*)\)")
+KNOWN = re.compile(
+    r"known failing since (?P<since>\d+(?:\.\d+)+): (?P<reason>.*) \((?P<reference>[^()]*)\)"
+)
 HELD_LATER = re.compile(r"stock vLLM holds (?P<what>.*) from (?P<since>\S+) on")
 NODE_NAME = re.compile(
     r"(?P<target>\S+) (?P<engine>\S+) (?P<role>serve|render) (?P<dtype>\S+) (?P<model>\S+)"

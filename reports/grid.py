@@ -11,8 +11,9 @@ from packaging.version import InvalidVersion, Version
 from rich.console import Console
 from rich.text import Text
 
+from reports.check import printable
 from reports.record import Report
-from reports.summary import printable
+from reports.summary import print_lines
 
 ROLES = ("render", "generate", "derender", "successor")
 # Outcome: letter and style, from the best to the worst.
@@ -45,12 +46,11 @@ def print_grids(
         raise ValueError(f"no cell of the upgrade matrix{f' for {exchange}' if exchange else ''}")
     for axes, cells in planes(cases).items():
         console.print(Text("\n{} (rows) and {} (columns)".format(*axes), "bold"))
-        for line in grid(cells):
-            console.print(line, soft_wrap=True)
+        print_lines(console, grid(cells))
     key = ", ".join(f"{letter} {word.replace('_', ' ')}" for word, (letter, _) in LETTERS.items())
     console.print(f"\n{key}", soft_wrap=True)
-    for line in [*rule_lines(cases), *contradictions(cases)]:
-        console.print(Text(printable(line)), soft_wrap=True)
+    lines = [*rule_lines(cases), *contradictions(cases)]
+    print_lines(console, [Text(printable(line)) for line in lines])
 
 
 def names(exchange: str) -> tuple[str, str]:
@@ -81,8 +81,8 @@ def planes(cases: Sequence[Mapping]) -> dict[tuple[str, str], dict[tuple[str, st
 def grid(cells: Mapping[tuple[str, str], str]) -> Iterator[Text]:
     """The lines of one plane: rows of the first role, columns of the second."""
     rows, columns = (sorted({place[axis] for place in cells}, key=order) for axis in (0, 1))
-    labels = [short(column) for column in columns]
-    width = max(len(row) for row in rows)
+    labels = [printable(short(column)) for column in columns]
+    width = max(len(printable(row)) for row in rows)
     yield Text(" " * width + "".join(f" {label:>2}" for label in labels))
     for row in rows:
         line = Text(f"{printable(row):>{width}}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from reports import resolve
 from reports.check import ReportProblem, short
 from reports.known import KnownFailing
+from reports.place import not_over
 from reports.record import Report, Writer, read
 from reports.resolve import Judged
 from reports.rules import Catalogue
@@ -40,9 +41,7 @@ def merge(
     Raises ReportProblem, and leaves no file at `out`, where a shard is no whole report, where two do
     not belong together or contradict each other, and where one is missing.
     """
-    for file in files:
-        if file.resolve() == out.resolve():
-            raise ReportProblem(f"{out}: the merged report would stand in the place of a shard.")
+    not_over(out, *files)
     _remove(out)
     parts = _parts(files)
     if shards is not None and len(parts) != shards:

@@ -9,10 +9,8 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import os
 import platform
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +19,7 @@ from typing import BinaryIO
 
 from reports.check import SCHEMA_VERSION, Check, ReportProblem, parse
 from reports.evidence import HIDDEN, bounded_text, hide_in_text
+from reports.place import replacing
 
 # Twenty exchanges with bounded bodies, every character escaped, stay well below it.
 LONGEST_LINE = 64 * 1024 * 1024
@@ -127,7 +126,7 @@ class Writer:
         check = Check()
         with self._writing():
             self._file.close()
-            with _replacing(self.path) as file:
+            with replacing(self.path) as file:
                 with self.path.open("rb") as unresolved:
                     for number, raw in enumerate(unresolved, 1):
                         line = parse(raw, f"{self.path} line {number}")
@@ -233,26 +232,6 @@ def _with_verdict(line: dict, verdict: Mapping) -> dict:
     return _tidied(
         kept | {key: verdict[key] for key in ("status", "observed", "message") if key in verdict}
     )
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file beside `path` that takes its place at the end of the block, or vanishes if the block
-    raises.
-    """
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            os.fchmod(
-                file.fileno(), path.stat().st_mode & 0o777
-            )  # mkstemp's own mode would shut other readers out
-            yield file
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _hidden_words(command: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reports.check import inert, printable
 from reports.record import Report
 
 State = Literal["holds", "holds in part", "fails", "unsupported", "unknown"]
@@ -127,11 +128,11 @@ def print_releases(report: Report, console: Console) -> None:
     for id, by_release in _statuses(report).items():
         letters = [_letter(by_release[release]) for release in releases]
         if set(letters) != {"P"}:
-            table.add_row(id, *letters)
+            table.add_row(Text(inert(printable(id))), *letters)
     if table.row_count:
         console.print(table)
     for line in fault_lines(report):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(inert(printable(line))), soft_wrap=True)
 
 
 def fault_lines(report: Report) -> Iterator[str]:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from reports.check import inert, printable
 from reports.measured import summary_lines
 from reports.record import Report
 from reports.releases import print_releases, spans_releases
@@ -34,7 +36,12 @@ KNOWN_SINCE = re.compile(r"^known failing since \S+: ")
 def print_summary(report: Report, console: Console | None = None) -> None:
     """Print the whole summary; its last line is `verdict_sentence(report)`."""
     console = console or Console()
-    console.print(_table(report))
+    table = _table(report)
+    # Narrower than its longest words it would be a table of fragments.
+    if Measurement.get(console, console.options.update(width=1000), table).minimum > console.width:
+        print_lines(console, _table_lines(report))
+    else:
+        console.print(table)
     print_lines(console, _differences(report))
     for status in BAD:
         for case in report.cases:
@@ -78,13 +85,6 @@ def verdict_sentence(report: Report) -> str:
     return sentence
 
 
-def printable(text: str) -> str:
-    """`text` with everything a terminal would act on, or could not show, written as an escape."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
-    )
-
-
 def by_chapter(report: Report) -> dict[tuple[str, ...], list[Mapping]]:
     """(chapter,), or (chapter, target) where there are several targets, to its cases; sorted."""
     several = len(report.header["targets"]) > 1
@@ -117,11 +117,20 @@ def _table(report: Report) -> Table:
         )
     for key, cases in by_chapter(report).items():
         counts = Counter(case["status"] for case in cases)
-        names = [Text(printable(name)) for name in key]
+        names = [Text(inert(printable(name))) for name in key]
         table.add_row(
             *names, str(counts.total()), *(str(counts[status] or "") for status in statuses)
         )
     return table
+
+
+def _table_lines(report: Report) -> Iterator[Text]:
+    """The same as one line per chapter."""
+    for key, cases in by_chapter(report).items():
+        counts = Counter(case["status"] for case in cases)
+        ends = (f"{counts[status]} {words(status)}" for status in STYLES if counts[status])
+        total = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+        yield Text(printable(f"{' on '.join(key)}: {', '.join([total, *ends])}"))
 
 
 def _differences(report: Report) -> Iterator[Text]:
@@ -178,9 +187,8 @@ def print_lines(console: Console, lines: Iterator[Text] | list[Text]) -> None:
     for line in lines:
         # what the console's encoding cannot hold is escaped, and no line is wrapped: it can be
         # copied and run
-        line.plain = line.plain.encode(console.encoding, "backslashreplace").decode(
-            console.encoding
-        )
+        plain = inert(line.plain).encode(console.encoding, "backslashreplace")
+        line.plain = plain.decode(console.encoding)
         console.print(line, soft_wrap=True)
 
 

@@ -8,6 +8,7 @@ import tomli_w
 from fixtures import verdict
 from fixtures.catalogue import CatalogueError
 from fixtures.verdict import KnownFailing
+from reports.check import ReportProblem
 from reports.known import read_list
 from tests.unit.verdict_lines import ENTRY, TARGET, catalogue_of
 
@@ -80,6 +81,32 @@ def test_faulty_entry_is_refused_by_number_and_name(tmp_path, table, fault):
         load(tmp_path, {**ENTRY, "cases": "another"}, table)
     name = table["requirement"]
     assert raised.value.problems[0] == f"known_failing.toml: entry 2 ({name}): {fault}."
+
+
+@pytest.mark.parametrize(
+    ("document", "fault"),
+    [
+        ({"known_failing": ["a"]}, "known_failing must be a list of tables, [[known_failing]]"),
+        ({"known_failing": {"a": ENTRY}}, "known_failing must be a list of tables, "),
+        ({"known-failing": []}, "unknown key known-failing"),
+        ({"known_failing": [ENTRY, {**ENTRY, "target": 3}]}, "entry 2: target must be a string"),
+        ({"known_failing": [{**ENTRY, "cases": [1]}]}, "entry 1: cases must be a string that is"),
+        ({"known_failing": [{**ENTRY, "accepts": "foo"}]}, "entry 1: unknown accepts 'foo': one"),
+        (
+            {"known_failing": [{**ENTRY, "target": "stock@zz..yy"}]},
+            "entry 1: target 'stock@zz..yy' holds a range whose ends are not releases.",
+        ),
+        ({"known_failing": [without("since")]}, "entry 1: since missing"),
+        ({"known_failing": [{**ENTRY, "\x1b[2J": 1}]}, r"entry 1: unknown key \x1b[2J"),
+    ],
+)
+def test_a_report_is_not_read_with_a_faulty_list(tmp_path, document, fault):
+    file = tmp_path / "list.toml"
+    file.write_text(tomli_w.dumps(document), encoding="utf-8")
+    with pytest.raises(ReportProblem) as raised:
+        read_list(file)
+    assert str(raised.value).startswith(f"the list {file} cannot be read: {fault}")
+    assert str(raised.value).isprintable()
 
 
 def test_faulty_list_is_refused(tmp_path):

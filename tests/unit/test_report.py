@@ -16,7 +16,7 @@ from fixtures.catalogue import LEVELS, ROLES
 from reports.check import SCHEMA_FILE
 from reports.record import ReportProblem, Writer, read
 from reports.summary import print_summary
-from tests.unit.report_lines import NORMAL, TARGET, case, exchange, header, write
+from tests.unit.report_lines import NORMAL, RULE, TARGET, case, exchange, header, write
 
 # write and read
 
@@ -145,6 +145,10 @@ def changed(path, number, **changes):
     return path
 
 
+MIX = {"render": "stock@0.33.0", "exchange": "chat"}
+ENDED = {"outcome": "breaks", "expected": "breaks"}
+
+
 @pytest.mark.parametrize(
     ("number", "changes", "sentence"),
     [
@@ -180,6 +184,23 @@ def changed(path, number, **changes):
             "line 4: the exit code is 0 although not all 3 planned cases reported.",
         ),
         (4, {"problems": ["p"]}, "line 4: the exit code is 0 although there was a problem: p."),
+        *(
+            (4, {"exit_code": code}, f"line 4: exit_code: {code} is ")
+            for code in (1.0, -9, 256, 10**23)
+        ),
+        *(
+            (1, {"requirements": {"generate.a": {**RULE, "since": since}}}, "line 1: requirements/")
+            for since in ("zzz", "none", "0.33.0.dev1")
+        ),
+        *(
+            (2, {"cell": cell}, f"line 2: {sentence}")
+            for cell, sentence in (
+                ({"exchange": "chat", **ENDED}, "cell: {'exchange': 'chat', "),
+                ({**MIX}, "cell: 'outcome' is a required property."),
+                ({**MIX, "outcome": "breaks"}, "cell: 'expected' is a required property."),
+                ({**MIX, **ENDED, "contradicts": "x"}, "cell: 'rule' is a dependency of "),
+            )
+        ),
         (4, {"finished": "today"}, "line 4: finished: 'today' does not match "),
     ],
 )
@@ -189,6 +210,12 @@ def test_report_that_does_not_hold_together_is_refused(tmp_path, number, changes
         read(path)
     assert str(raised.value).startswith(f"{path} {sentence}")
     assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
+
+
+def test_a_cell_of_a_case_that_ended_early_needs_no_outcome(tmp_path):
+    cells = {"a": MIX, "b": {**MIX, "expected": "breaks", "rule": "r", "contradicts": "x"}}
+    cases = [case(id, "error", cell=cell) for id, cell in cells.items()]
+    assert len(read(write(tmp_path / "r.jsonl", *cases, exit_code=1)).cases) == 2
 
 
 SHAPES = {"POST /v1/x 200": {"(body)": ["object"], "a": ["integer"]}}

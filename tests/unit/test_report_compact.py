@@ -61,7 +61,7 @@ def test_run_and_verdicts_stay_and_exchanges_go(sides, tmp_path):
 
 
 def test_it_does_not_take_the_place_of_the_whole_one(sides):
-    with pytest.raises(ReportProblem, match="in the place of the whole one"):
+    with pytest.raises(ReportProblem, match="in the place of a report that is read"):
         compact(sides[0], sides[0])
     assert read(sides[0])
 

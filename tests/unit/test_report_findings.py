@@ -42,6 +42,12 @@ def test_the_section_has_the_node_the_request_and_both_answers():
     assert "What the case expected:\n\n```\nAssertionError: 2 != 3\n```" in document
 
 
+def test_a_message_that_names_no_release_is_no_listed_failure():
+    known_since = [KNOWN, KNOWN.replace("0.24.0", "zzz")]
+    found = findings.findings([report(*(known("t::a", message=it) for it in known_since))])
+    assert [(it.since, len(it.cases)) for it in found] == [("0.24.0", 1)]
+
+
 SCRIPTED = exchange(curl="curl short", node=NODE, request_headers={"X-Engine-Script": "s"})
 EASIEST = [
     ("no script before one", known("t::a"), known("t::b", SCRIPTED)),

@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as tree
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from reports import __main__ as command
 from reports import badge, table
+from reports.place import is_device
 from reports.record import read
 from tests.unit.report_lines import EVIL, TARGET, case, exchange, header, write
 
@@ -123,6 +126,87 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
     path = str(write(tmp_path / "r.jsonl", case()))
     assert command.main(["csv", path, "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"{tmp_path} cannot be written: Is a directory.\n"
+
+
+OUT_FORMS = (*FORMS, "html", "compact")
+
+
+@pytest.mark.parametrize("form", OUT_FORMS)
+def test_missing_folders_are_made_and_a_link_stays(tmp_path, form):
+    path = str(write(tmp_path / "r.jsonl", case()))
+    out, link = tmp_path / "a" / "b" / "out", tmp_path / "link"
+    assert command.main([form, path, "--out", str(out)]) == 0
+    mode = (tmp_path / "r.jsonl").stat().st_mode
+    assert out.stat().st_mode == mode
+    written = out.read_bytes()
+    out.write_bytes(b"old")
+    out.chmod(0o640)
+    link.symlink_to(out)
+    assert command.main([form, path, "--out", str(link)]) == 0
+    assert link.is_symlink() and out.read_bytes() == written
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("form", ["csv", "html", "compact"])
+def test_a_full_disk_leaves_what_was_there(tmp_path, form):
+    path, out = write(tmp_path / "r.jsonl", case()), tmp_path / "out"
+    out.write_text("old")
+    program = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+        "from reports.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, form, str(path), "--out", str(out)],
+        cwd=command.SUITE.parent,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.endswith(" cannot be written: File too large.\n")
+    assert ended.stderr.count("\n") == 1 and ended.stdout == ""
+    assert out.read_text() == "old" and sorted(os.listdir(tmp_path)) == ["out", "r.jsonl"]
+
+
+@pytest.mark.parametrize("form", ["csv", "html", "compact"])
+@pytest.mark.parametrize("piped", [True, False])
+def test_a_device_is_written_to(tmp_path, form, piped):
+    path, out, sink = write(tmp_path / "r.jsonl", case()), tmp_path / "out", tmp_path / "sink"
+    words = [sys.executable, "-m", "reports", form, str(path), "--out", "/proc/self/fd/1"]
+    with sink.open("wb") as file:
+        ended = subprocess.run(
+            words, cwd=command.SUITE.parent, stdout=subprocess.PIPE if piped else file, check=True
+        )
+    assert command.main([form, str(path), "--out", str(out)]) == 0
+    assert (ended.stdout if piped else sink.read_bytes()) == out.read_bytes()
+
+
+def test_what_is_no_file_is_a_device(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/null", "/dev/stdout", "/proc/self/fd/1", tmp_path / "pipe"):
+        assert is_device(Path(path))
+    assert not is_device(tmp_path / "none") and not is_device(write(tmp_path / "r.jsonl", case()))
+
+
+@pytest.mark.parametrize("form", [*OUT_FORMS, "merge"])
+def test_links_in_a_circle_are_one_sentence(tmp_path, form, capsys):
+    path, loop = write(tmp_path / "r.jsonl", case()), tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert command.main([form, str(loop), "--out", str(tmp_path / "out")]) == 1
+    assert command.main([form, str(path), "--out", str(loop)]) in (0, 1)
+    err = capsys.readouterr().err
+    assert err.startswith(f"{loop}: the report cannot be read: Too many levels of symbolic links.")
+
+
+def test_a_file_that_fails_is_not_called_the_output(tmp_path, capsys, monkeypatch):
+    def failing(arguments):
+        (tmp_path / "none" / "x").read_bytes()
+
+    monkeypatch.setitem(command.COMMANDS, "show", replace(command.COMMANDS["show"], run=failing))
+    assert command.main(["show", "x"]) == 1
+    told = f"{tmp_path}/none/x cannot be read or written: No such file or directory.\n"
+    assert capsys.readouterr().err == told
 
 
 @pytest.mark.parametrize("form", [*FORMS, "annotations", "show", "validate"])

@@ -8,7 +8,7 @@ from rich.console import Console
 from reports import __main__ as command
 from reports.grid import print_grids
 from reports.record import ReportProblem, read
-from tests.unit.report_lines import case, write
+from tests.unit.report_lines import TARGET, case, header, write
 
 
 def cell(id, outcome, render="0.24.0", generate="0.33.0", status="passed", **changes):
@@ -98,6 +98,21 @@ def test_a_report_without_the_matrix_is_one_sentence(tmp_path, capsys):
     assert capsys.readouterr().err == f"{path}: no cell of the upgrade matrix.\n"
     assert command.main(["grid", str(path), "--exchange", "chat"]) == 1
     assert capsys.readouterr().err == f"{path}: no cell of the upgrade matrix for chat.\n"
+
+
+def test_no_label_steers_the_terminal(tmp_path):
+    head = header(targets=[TARGET, "stock@\x1b[2J", "::error::x@1"])
+    own = cell("a", "breaks", generate="\x1b[2J", render="1")
+    own["cell"]["render"] = "::error::x@1"
+    lines = printed(tmp_path, own, head=head)
+    assert lines[2:4] == [r"             \x1b[2J", "::error::x@1       B"]
+
+
+def test_no_label_is_a_command_of_github(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    own = cell("a", "breaks")
+    own["cell"]["render"] = "::error::x@1"
+    assert printed(tmp_path, own)[3] == r"\::error::x@1  B"
 
 
 def test_a_cell_cannot_pass_with_another_outcome(tmp_path):

@@ -183,7 +183,7 @@ def test_a_report_given_twice_and_a_missing_one_are_refused(tmp_path):
             merged(tmp_path, one, twin, shards=2)
     with pytest.raises(ReportProblem, match="1 reports were given, and there are 2 shards"):
         merged(tmp_path, one, shards=2)
-    with pytest.raises(ReportProblem, match="in the place of a shard"):
+    with pytest.raises(ReportProblem, match="in the place of a report that is read"):
         merge([one], one)
     assert read(one)
 

@@ -154,3 +154,21 @@ def test_which_reports_are_over_releases(targets, spans):
     report = report_of(a="P P P P")
     report.header["targets"] = targets
     assert spans_releases(report) is spans
+
+
+def test_no_rule_is_markup_or_steers_the_terminal():
+    report = report_of(**{"[/nope]\x1b[2J": "P P F P"})
+    text = printed(report)
+    assert "\x1b" not in text and text.count(r"generate.[/nope]\x1b[2J") == 2
+
+
+def test_no_rule_is_a_command_of_github(monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    report = report_of(odd="P P F P")
+    rules = report.header["requirements"]
+    rules["::error::x"] = rules.pop("generate.odd")
+    for line in report.cases:
+        line["requirements"] = ["::error::x"]
+    lines = [line.strip() for line in printed(report).splitlines()]
+    assert sum(line.startswith(r"\::error::x") for line in lines) == 2
+    assert not [line for line in lines if line.startswith("::")]

@@ -1,14 +1,18 @@
 """What a reader sees: the summary, its last sentence, and the command line over reports."""
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
 
 from reports import __main__ as command
+from reports.compare import compare, print_comparison
 from reports.record import Report, read
 from reports.summary import print_summary, verdict_sentence
-from tests.unit.report_lines import case, exchange, write
+from tests.unit.report_lines import RULE, TARGET, case, exchange, header, write
 
 
 def printed(report, **options):
@@ -94,6 +98,47 @@ def test_what_a_server_sent_cannot_steer_the_terminal(tmp_path):
     assert r"\x1b[2J\x07\u202e\x9b1m\ud800" in text
 
 
+def commands(text):
+    """What GitHub's runner would act on."""
+    lines = text.splitlines()
+    return [line for line in lines if line.lstrip().startswith("::") or "##[" in line]
+
+
+def test_what_a_server_sent_is_no_command_of_github(tmp_path, monkeypatch):
+    said = "  ::error::x\n##[error]y\n::set-output name=x::y"
+    curl = "curl -d '##[x] a::b' http://127.0.0.1:1/"
+    bad = case("::error::i", "failed", exchange(curl=curl), message=said, requirements=["::add"])
+    head = header(targets=[TARGET], requirements={"::add": RULE})
+    problems = ["##[error]z"]
+    report = read(write(tmp_path / "r.jsonl", bad, head=head, exit_code=1, problems=problems))
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    assert f"  {curl}\n" in printed(report) and len(commands(printed(report))) == 6
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    text = printed(report)
+    assert commands(text) == [] == commands(printed(report, width=10))
+    assert "\n    \\::error::x\n  ##\\[error]y\n  \\::set-output name=x::y\n" in text
+    comparison = compare(report, report, ())
+    out = io.StringIO()
+    print_comparison(comparison, report.header["requirements"], Console(file=out, width=80))
+    assert commands(out.getvalue()) == []
+
+
+def test_a_table_too_wide_is_a_line_a_chapter(tmp_path):
+    known = [case(f"t::k{n}", "known_failing", observed="failed", message="m") for n in "ab"]
+    other = case("t::c", requirements=["render.b"])
+    report = report_of(tmp_path, case(), *known, other)
+    for line in report.cases[1:2]:
+        line["target"] = "stock@0.32.0"
+    told = [
+        "generate on reference@0.33.0: 2 cases, 1 passed, 1 known failing",
+        "generate on stock@0.32.0: 1 case, 1 known failing",
+        "render on reference@0.33.0: 1 case, 1 passed",
+    ]
+    for width in (1, 20, 40):
+        assert printed(report, width=width).splitlines()[:3] == told
+    assert told[0] not in printed(report)
+
+
 def test_curl_line_too_long_to_copy_is_named_instead(tmp_path):
     bad = case("t::a", "failed", exchange(curl="curl " + "x" * 5000), message="m" * 999)
     text = printed(report_of(tmp_path, bad, exit_code=1))
@@ -141,6 +186,17 @@ def test_validate_looks_at_every_file(tmp_path, capsys):
     assert err == f"{bad}: the report cannot be read: No such file or directory.\n"
 
 
+def test_a_sentence_on_a_report_is_no_command_either(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    evil = ["##[error]\x1b[2J@1", "stock@0.33.0"]
+    path = write(tmp_path / "r.jsonl", case(target=evil[0]), head=header(targets=evil))
+    assert command.main(["validate", str(path)]) == 0
+    assert command.main(["compare", str(path), str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert r"##\[error]\x1b[2J@1" in out and r"##\[error]\x1b[2J@1" in err
+    assert commands(out + err) == [] and "\x1b" not in out + err
+
+
 def test_show_prints_the_summary(tmp_path, capsys):
     path = write(tmp_path / "r.jsonl", case("t::a", "failed"), exit_code=1)
     assert command.main(["show", str(path)]) == 0
@@ -155,3 +211,17 @@ def test_command_line_that_makes_no_sense_is_refused(argv, capsys):
     with pytest.raises(SystemExit) as raised:
         command.main(argv)
     assert raised.value.code == 2
+
+
+@pytest.mark.parametrize("words", [["show", "FILE"], ["catalogue"], ["validate", "FILE"]])
+def test_an_output_that_is_not_utf8_is_escaped(tmp_path, words):
+    bad = case("t::é…", "failed", message="é…")
+    path = write(tmp_path / "é.jsonl", bad, exit_code=1)
+    ended = subprocess.run(
+        [sys.executable, "-m", "reports", *(str(path) if it == "FILE" else it for it in words)],
+        cwd=command.SUITE.parent,
+        env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
+        capture_output=True,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout.isascii() and b"\\" in ended.stdout
