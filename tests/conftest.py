@@ -62,6 +62,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--scores {problem}") from None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes a minute comes before what takes many."""
+    unit = Path(__file__).parent / "unit"
+    items.sort(key=lambda item: unit not in item.path.parents)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     stash, file = session.config.stash, session.config.option.scores
     if scoring.OLDER not in stash:
