@@ -79,7 +79,7 @@ def entries_of(table: Mapping) -> Iterator[KnownFailing]:
     """The entries of one table of the list: `cases` may be several, each an entry of its own that
     must match. The table must be without `faults_of`.
     """
-    cases = table["cases"] if isinstance(table.get("cases"), list) else [table.get("cases")]
+    cases = table["cases"] if isinstance(table["cases"], list) else [table["cases"]]
     for pattern in cases:
         yield KnownFailing(**{**table, "cases": pattern})
 

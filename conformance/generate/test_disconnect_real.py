@@ -41,7 +41,7 @@ async def test_real_engine_is_free_again(wire, node, n, stream):
             await asyncio.sleep(0.2)
             await still_answers(wire)  # first come, first served: the one before it runs by now
     await idle(wire, 2.0)
-    await asyncio.sleep(1)
+    await asyncio.sleep(1)  # by now the tokens of the last step are counted
     generated = (await wire.metrics()).total(TOKENS) - before
     cut_short(generated, 3, n * node.max_model_len / 2)
     await asyncio.sleep(1)

@@ -10,6 +10,7 @@ from conformance.kinds.kind import ROUTES
 from conformance.schema.support import described, document_of
 from fixtures.capabilities import route_is_absent
 from fixtures.case import Node, requirement
+from fixtures.wire.declared import SIGNS
 
 pytestmark = [
     pytest.mark.parametrize("node", [Node("real"), Node("none", role="render")], indirect=True),
@@ -17,8 +18,6 @@ pytestmark = [
     pytest.mark.capability("openapi"),
 ]
 
-# Routes that the scale-out API is made of, as their paths tell.
-SIGNS = ("/render", "/derender", "/inference/v1/")
 SPLIT = {name: path for name, path in ROUTES.items() if any(sign in path for sign in SIGNS)}
 
 
