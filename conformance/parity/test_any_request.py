@@ -31,13 +31,13 @@ FIELDS = [
 # fmt: on
 
 
-@requirement("parity.chat.same-answer")
+@requirement("parity.chat.same-answer", "derender.text.no-broken-character")
 @capability("derender.chat", "coupled.chat")
 @pytest.mark.parametrize("field", FIELDS)
 @UNSHRUNK
 @given(data=st.data())
 async def test_any_chat_is_the_same(wire, field, data):
-    """Any turns, any value of a sampling parameter: the whole body."""
+    """Any turns, any value of a sampling parameter, also cut within a character: the whole body."""
     request = {"messages": data.draw(messages()), **FIXED, field: data.draw(VALUES[field])}
     coupled = (await wire.chat(request)).expect(200).json
     same_answer((await split_chat(wire, request)).answer, coupled)
