@@ -189,9 +189,11 @@ def _stale(cases: Sequence[Judged], entries: Iterable[KnownFailing]) -> list[str
 
 
 def held_later(target: str, catalogue: Catalogue, *ids: str) -> Requirement | None:
-    """The first of the rules `ids` that stock vLLM began to hold only after `target`'s release."""
+    """The first of the rules `ids` that stock vLLM began to hold only after `target`'s release; None
+    for implementations that do not inherit from it what they lack.
+    """
     implementation, _, release = target.rpartition("@")
-    if implementation != "stock":
+    if implementation not in ("stock", "reference"):
         return None
     # What a mix is expected to do stands in a table of its own.
     rules = (catalogue[id] for id in ids if id in catalogue and catalogue[id].chapter != "upgrade")
@@ -202,8 +204,8 @@ def held_later(target: str, catalogue: Catalogue, *ids: str) -> Requirement | No
 
 
 def _too_late(cases: Iterable[Judged], catalogue: Catalogue) -> list[str]:
-    """One sentence for each rule whose every case passed on a release older than its `since`, on
-    which all held that it needs.
+    """One sentence for each rule whose every case passed on stock vLLM of a release older than its
+    `since`, on which all held that it needs. The reference may be ahead of its release.
     """
     statuses: dict[tuple[str, str], set[str]] = {}
     for case in cases:
@@ -213,6 +215,7 @@ def _too_late(cases: Iterable[Judged], catalogue: Catalogue) -> list[str]:
         f"since of {id} is too late: it holds on {target.rpartition('@')[2]}."
         for (target, id), seen in sorted(statuses.items())
         if seen == {PASSED}
+        and target.startswith("stock@")
         and held_later(target, catalogue, id)
         and not held_later(target, catalogue, *catalogue.needed(id))
     ]
