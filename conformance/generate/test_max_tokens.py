@@ -23,8 +23,6 @@ async def test_omitted_fills_the_remaining_context(wire, node, prompt_length):
     answer = await wire.generate(token_ids=[20] * prompt_length, sampling_params=ENDLESS)
     rest = node.max_model_len - prompt_length
     assert length_and_end(node, answer.expect(200).json["choices"][0]) == (rest, "length", None)
-    usage = answer.json["usage"]
-    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (prompt_length, rest)
 
 
 @requirement("generate.max-tokens.null-is-omitted")

@@ -260,15 +260,16 @@ async def test_a_case_that_stops_waiting_leaves_a_record():
     assert "not waited for" in recorded[0].error
 
 
-async def test_the_connection_of_a_server_error_is_not_used_again():
-    """After an unhandled exception uvicorn closes unannounced: the next call must not race it."""
+@pytest.mark.parametrize("status", [400, 500])
+async def test_the_connection_of_an_error_is_not_used_again(status):
+    """After an exception uvicorn closes unannounced: the next call must not race it."""
 
     async def crash(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\n{}")
+        writer.write(b"HTTP/1.1 %d Oh\r\ncontent-length: 2\r\n\r\n{}" % status)
         await reader.read(1)
 
     async with served(crash) as (wire, _):
-        assert [(await wire.generate()).status for _ in range(3)] == [500] * 3
+        assert [(await wire.generate()).status for _ in range(3)] == [status] * 3
 
 
 async def test_the_connection_of_any_other_answer_is_kept():
