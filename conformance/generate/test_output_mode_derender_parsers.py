@@ -124,12 +124,13 @@ async def test_tool_call_is_parsed(wire, engine, before):
 @requirement("generate.output-mode.derender.tool-calls")
 @capability("output-mode.derender")
 async def test_tool_choice_none_leaves_the_text(wire, engine):
-    """With tool_choice none no call is made of it: inline and derender route agree."""
+    """With tool_choice none the markup of a call is content: inline and derender route agree."""
     inline, routed, _ = await both_ways(
-        wire, engine, "Sunny.", tools=[WEATHER_TOOL], tool_choice="none"
+        wire, engine, f"{THOUGHT}{CALL}", tools=[WEATHER_TOOL], tool_choice="none"
     )
     assert parsed(inline["message"]) == parsed(routed["message"])
-    assert parsed(inline["message"])[2] == [] and inline["finish_reason"] == "stop"
+    assert parsed(inline["message"]) == (f"Sunny.{CALL}", "It rains.", [])
+    assert inline["finish_reason"] == "stop"
 
 
 @requirement("generate.output-mode.derender.tool-choice-known")

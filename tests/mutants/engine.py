@@ -1,6 +1,8 @@
 """Lies of generate towards the engine: what reaches it, and when a request ends."""
 
-from tests.mutants.tools import ABORT, asked, replace, requests
+import asyncio
+
+from tests.mutants.tools import ABORT, GENERATE, answers, asked, each_choice, replace, requests
 
 # What reaches it
 
@@ -108,10 +110,24 @@ def full_request_outlives_its_client(app) -> None:
     replace(app, compat, with_cancellation=lambda honest, handler: handler)
 
 
+def slow_answer_given_up(app) -> None:
+    """A full answer that takes longer than a second is given up, and the request aborted."""
+    from impl.serving_tokens import ServingTokens
+
+    async def serve(honest, handler, request, raw_request=None):
+        answer = honest(handler, request, raw_request)
+        return await (answer if request.stream else asyncio.wait_for(answer, timeout=1))
+
+    replace(app, ServingTokens, serve_tokens=serve)
+
+
 def only_the_first_choice_aborted(app) -> None:
     """Of a request with several choices only the first is aborted in the engine."""
-    outputs = type(app.state.engine_client.output_processor)
-    replace(app, outputs, abort_requests=lambda honest, *arguments: honest(*arguments)[:1])
+
+    def abort(honest, *arguments, **keywords):
+        return honest(*arguments, **keywords)[:1]
+
+    replace(app, type(app.state.engine_client.output_processor), abort_requests=abort)
 
 
 def abort_does_nothing(app) -> None:
@@ -122,6 +138,35 @@ def abort_does_nothing(app) -> None:
             await honest(engine, request_id, internal)
 
     replace(app, type(app.state.engine_client), abort=abort)
+
+
+def only_the_first_id_aborted(app) -> None:
+    """Of the ids that one abort names only the first is aborted."""
+
+    def change(body: dict) -> dict:
+        ids = body.get("request_ids")
+        return {**body, "request_ids": ids[:1]} if isinstance(ids, list) else body
+
+    requests(app, ABORT, change)
+
+
+def engine_goes_on_after_an_abort(app) -> None:
+    """An abort ends the answer, and the engine generates on for nobody."""
+
+    async def abort(honest, core, request_ids):
+        pass
+
+    replace(app, type(app.state.engine_client.engine_core), abort_requests_async=abort)
+
+
+def aborted_answer_ends_with_stop(app) -> None:
+    """An aborted answer has finish_reason stop."""
+
+    def change(choice: dict) -> None:
+        if choice["finish_reason"] == "abort":
+            choice["finish_reason"] = "stop"
+
+    answers(app, GENERATE, each_choice(change))
 
 
 def abort_ends_everything(app) -> None:

@@ -135,6 +135,16 @@ def too_many_choices_are_fewer(app) -> None:
     asked(app, change)
 
 
+def salt_stripped_unseen(app) -> None:
+    """White space is stripped from cache_salt before its type is looked at: a list is a 500."""
+
+    def change(body: dict) -> dict:
+        salt = body.get("cache_salt")
+        return {**body, "cache_salt": salt.strip()} if salt else body
+
+    requests(app, GENERATE, change)
+
+
 def engine_failure_is_an_answer(app) -> None:
     """A request that failed in the engine is answered 200 with what there is."""
     from impl.serving_tokens import ServingTokens

@@ -1,6 +1,6 @@
 """Lies of generate about sampling, stopping and their limits."""
 
-from tests.mutants.tools import GENERATE, answers, asked, each_choice, requests
+from tests.mutants.tools import GENERATE, answers, asked, each_choice, replace, requests
 
 
 def _params(app, change) -> None:
@@ -72,7 +72,43 @@ def stop_string_kept(app) -> None:
     _params(app, lambda params: params.update(include_stop_str_in_output=True))
 
 
+def clipped_one_token_short(app) -> None:
+    """max_tokens beyond the context is clipped to one token less than its room."""
+    longest = app.state.serving_tokens.model_config.max_model_len
+
+    def change(request) -> None:
+        room = longest - len(request.token_ids)
+        if (request.sampling_params.max_tokens or 0) > room:
+            request.sampling_params.max_tokens = room - 1
+
+    asked(app, change)
+
+
 # What is refused
+
+
+def default_beyond_the_context_refused(app) -> None:
+    """A server's own default for max_tokens that the context has no room for is a 400."""
+    from impl.serving_tokens import ServingTokens
+
+    async def serve(honest, handler, request, raw_request=None):
+        room = handler.model_config.max_model_len - len(request.token_ids)
+        omitted = not request.is_sampling_param_provided("max_tokens")
+        if omitted and (handler.override_max_tokens or 0) > room:
+            return handler.create_error_response("max_tokens is too large.")
+        return await honest(handler, request, raw_request)
+
+    replace(app, ServingTokens, serve_tokens=serve)
+
+
+def large_seed_wraps_around(app) -> None:
+    """A seed of more than 63 bits is served as its last 63."""
+
+    def change(params: dict) -> None:
+        if isinstance(params.get("seed"), int):
+            params["seed"] %= 2**63
+
+    _params(app, change)
 
 
 def max_tokens_below_one_is_one(app) -> None:

@@ -300,6 +300,15 @@ def derender_forgotten_by_the_flag(app) -> None:
     _before(app, CHAT_DERENDER, _saying(403, {"error": {"message": "--enable-scale-out"}}))
 
 
+def legacy_abort_opened_by_the_flag(app) -> None:
+    """The flag opens /abort_requests too, which no key guards."""
+
+    async def lie(inner, scope, receive, send) -> None:
+        await inner({**scope, "path": ABORT}, receive, send)
+
+    _before(app, "/abort_requests", lie)
+
+
 def variable_read(app) -> None:
     """The environment variable opens generate at 1 and closes render at 0."""
     install_reference(app)

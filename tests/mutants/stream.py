@@ -3,6 +3,7 @@
 import asyncio
 
 from tests.mutants.tools import (
+    GENERATE,
     Events,
     asked,
     chunk_of,
@@ -11,8 +12,21 @@ from tests.mutants.tools import (
     event_of,
     module_of,
     replace,
+    requests,
     streams,
 )
+
+# Which answers are streams
+
+
+def null_is_a_stream(app) -> None:
+    """stream: null is read as true."""
+
+    def change(body: dict) -> dict:
+        return {**body, "stream": True} if body.get("stream", False) is None else body
+
+    requests(app, GENERATE, change)
+
 
 # Frames and chunks
 
