@@ -324,6 +324,15 @@ def routed_experts_null(app) -> None:
     answers(app, GENERATE, each_choice(lambda choice: choice.update(routed_experts=None)))
 
 
+def routed_experts_empty(app) -> None:
+    """Where the engine gives no routed experts they are an empty string."""
+
+    def change(choice: dict) -> None:
+        choice["routed_experts"] = choice["routed_experts"] or ""
+
+    answers(app, GENERATE, each_choice(change))
+
+
 def routed_experts_swapped(app) -> None:
     """The first and the last choice have each other's routed experts."""
 
@@ -351,6 +360,13 @@ def routed_experts_transposed(app) -> None:
 def routed_experts_without_the_prompt(app) -> None:
     """routed_experts lack the first row."""
     _experts(app, lambda array: array[1:])
+
+
+def routed_experts_start_unsaid(app) -> None:
+    """The start of compact routed experts is 0, whatever the request leaves out."""
+    from impl import serving_tokens
+
+    replace(app, serving_tokens, routed_experts_start=lambda honest, params: 0)
 
 
 def _experts(app, change) -> None:

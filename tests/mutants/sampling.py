@@ -32,6 +32,23 @@ def logit_bias_ignored(app) -> None:
     asked(app, lambda request: setattr(request.sampling_params, "logit_bias", None))
 
 
+def candidates_and_penalties_ignored(app) -> None:
+    """Fields that narrow the candidates or penalize ids are accepted and not applied."""
+    fields = ("top_k", "top_p", "min_p", "allowed_token_ids", "bad_words")
+    fields += ("frequency_penalty", "presence_penalty", "repetition_penalty")
+
+    def change(params: dict) -> None:
+        for field in fields:
+            params.pop(field, None)
+
+    _params(app, change)
+
+
+def unseeded_is_seeded(app) -> None:
+    """Without a seed the seed is 0."""
+    _params(app, lambda params: params.setdefault("seed", 0))
+
+
 def first_prompt_id_ignored(app) -> None:
     """The prompt's first id is replaced by the end-of-text token."""
     asked(app, lambda request: request.token_ids.__setitem__(0, 0))
@@ -60,6 +77,26 @@ def end_token_cut_off(app) -> None:
             choice["token_ids"] = choice["token_ids"][:-1]
 
     answers(app, GENERATE, each_choice(change))
+
+
+def last_id_lost_without_tokenizer(app) -> None:
+    """A server without a tokenizer leaves out the last id of an answer."""
+
+    def change(choice: dict) -> None:
+        if app.state.args.tokens_only:
+            choice["token_ids"] = choice["token_ids"][:-1]
+
+    answers(app, GENERATE, each_choice(change))
+
+
+def private_stop_ids_obeyed(app) -> None:
+    """_all_stop_token_ids, the engine's own, end the answer when a client sends them."""
+
+    def change(params: dict) -> None:
+        if stops := params.pop("_all_stop_token_ids", None):
+            params["stop_token_ids"] = stops
+
+    _params(app, change)
 
 
 def special_tokens_always_skipped(app) -> None:

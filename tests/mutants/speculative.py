@@ -6,6 +6,7 @@ from tests.mutants.tools import (
     chunk_of,
     derendered,
     each_choice,
+    each_chunk,
     event_of,
     streams,
 )
@@ -61,3 +62,8 @@ def step_told_id_by_id(app) -> None:
                 yield event_of({**chunk, "choices": [one]})
 
     streams(app, changed)
+
+
+def counts_unsaid_on_every_chunk(app) -> None:
+    """Each chunk of a stream has metrics, null where there are none to tell."""
+    each_chunk(app, lambda chunk: {"metrics": None, **chunk})
