@@ -141,15 +141,39 @@ def usage_of_the_first_response(app) -> None:
 
 
 def null_logprobs_made_empty(app) -> None:
-    """An answer without logprobs gets an empty list of them."""
+    """An answer without logprobs, or whose content is null, gets an empty list of them."""
 
     def change(choice: dict) -> None:
-        choice["logprobs"] = choice["logprobs"] or {"content": []}
+        if choice["logprobs"] in (None, {"content": None}):
+            choice["logprobs"] = {"content": []}
 
     derendered(app, each_choice(change))
 
 
+def end_token_uncounted(app) -> None:
+    """usage leaves out the token that ended an output."""
+
+    def change(body: dict) -> dict:
+        stopped = sum(choice["finish_reason"] == "stop" for choice in body["choices"])
+        if usage := body["usage"]:
+            usage["completion_tokens"] -= stopped
+            usage["total_tokens"] -= stopped
+        return body
+
+    derendered(app, change)
+
+
 # Text
+
+
+def broken_bytes_left_out(app) -> None:
+    """Bytes that are no text are left out of the content."""
+
+    def change(choice: dict) -> None:
+        if content := choice.get("message", {}).get("content"):
+            choice["message"]["content"] = content.replace("\N{REPLACEMENT CHARACTER}", "")
+
+    derendered(app, each_choice(change))
 
 
 def white_space_stripped(app) -> None:

@@ -1,6 +1,13 @@
 """Lies of derender called chunk by chunk."""
 
-from tests.mutants.tools import derender_asked, derendered, each_choice, replace
+from tests.mutants.tools import (
+    CHAT_DERENDER,
+    answers,
+    derender_asked,
+    derendered,
+    each_choice,
+    replace,
+)
 
 
 def role_on_every_chunk(app) -> None:
@@ -71,6 +78,49 @@ def first_choice_of_a_chunk(app) -> None:
     def change(body: dict) -> dict:
         if body.get("generate_chunk"):
             body["generate_chunk"]["choices"] = body["generate_chunk"]["choices"][:1]
+        return body
+
+    derender_asked(app, change)
+
+
+def role_used_up_by_a_usage_chunk(app) -> None:
+    """A usage chunk before all others uses up the role."""
+
+    def change(body: dict) -> dict:
+        if "chunk" in body and not body["chunk"]["choices"]:
+            body["stream_state"]["role_sent"] = True
+        return body
+
+    answers(app, CHAT_DERENDER, change)
+
+
+def state_keeps_every_token(app) -> None:
+    """The state holds the tokens of all chunks, also those that no later one reads."""
+    from impl.derender import ServingDerender
+
+    async def respond(honest, handler, request):
+        before = request.stream_state.prev_tokens if request.stream_state else []
+        response = await honest(handler, request)
+        if isinstance(response, tuple):
+            state = response[1]
+            state.prev_tokens = [*before, *state.prev_tokens]
+            state.prefix_offset += len(before)
+            state.read_offset += len(before)
+        return response
+
+    replace(app, ServingDerender, derender_chat_stream_response=respond)
+
+
+def bounds_of_the_state_off_by_one(app) -> None:
+    """An offset of -1 is taken for 0, and a window of 1,024 tokens is refused."""
+
+    def change(body: dict) -> dict:
+        state = body.get("stream_state")
+        if isinstance(state, dict):
+            for name in ("prefix_offset", "read_offset"):
+                state[name] = 0 if state[name] == -1 else state[name]
+            if len(state["prev_tokens"]) == 1024:
+                state["prev_tokens"].append("a")
         return body
 
     derender_asked(app, change)

@@ -1,8 +1,17 @@
 """Lies about log probabilities."""
 
 import math
+from collections import Counter
 
-from tests.mutants.tools import CHAT_DERENDER, GENERATE, answers, each_choice, module_of, replace
+from tests.mutants.tools import (
+    CHAT_DERENDER,
+    GENERATE,
+    answers,
+    each_choice,
+    module_of,
+    replace,
+    requests,
+)
 
 
 def _entries(app, change) -> None:
@@ -50,6 +59,11 @@ def rounded(app) -> None:
 def base_two(app) -> None:
     """Logprobs are logarithms to base 2."""
     _each_number(app, lambda logprob: logprob / math.log(2))
+
+
+def probabilities(app) -> None:
+    """Each number is a probability, not its logarithm."""
+    _each_number(app, math.exp)
 
 
 def no_floor_for_infinity(app) -> None:
@@ -115,14 +129,15 @@ def first_entry_missing(app) -> None:
 
 
 def entries_of_the_first_choice(app) -> None:
-    """Every choice has the first one's entries."""
+    """At generate and at chat derender every choice has the first one's entries."""
 
     def change(body: dict) -> dict:
-        for choice in body["choices"]:
+        for choice in body.get("choices", []):
             choice["logprobs"] = body["choices"][0]["logprobs"]
         return body
 
     answers(app, GENERATE, change)
+    answers(app, CHAT_DERENDER, change)
 
 
 def last_alternative_dropped(app) -> None:
@@ -146,12 +161,16 @@ def sampled_token_listed_twice(app) -> None:
 
 
 def alternatives_of_the_vocabulary_lost(app) -> None:
-    """logprobs -1, the whole vocabulary, gives 20 alternatives."""
+    """A position lists 20 candidates of the whole vocabulary, a prompt's as well."""
 
     def change(entry: dict) -> None:
         entry["top_logprobs"] = entry["top_logprobs"][:20]
 
+    def prompt(positions: list) -> list:
+        return [position and dict(list(position.items())[:20]) for position in positions]
+
     _each_entry(app, change)
+    _prompt(app, prompt)
 
 
 def made_without_being_asked(app) -> None:
@@ -248,6 +267,34 @@ def prompt_token_not_in_its_entry(app) -> None:
     _prompt(app, change)
 
 
+def prompt_names_and_ranks_shifted(app) -> None:
+    """In an entry of prompt_logprobs each token has the name and rank of the one listed after it."""
+
+    def change(positions: list) -> list:
+        for position in filter(None, positions):
+            said = [(one["decoded_token"], one["rank"]) for one in position.values()]
+            for one, (name, rank) in zip(position.values(), said[1:] + said[:1], strict=True):
+                one |= {"decoded_token": name, "rank": rank}
+        return positions
+
+    _prompt(app, change)
+
+
+def prompt_numbers_drift(app) -> None:
+    """Each further scoring of a prompt gives numbers that are 1e-3 lower."""
+    scored: Counter = Counter()
+
+    def change(positions: list) -> list:
+        own = str(positions)
+        for position in filter(None, positions):
+            for one in position.values():
+                one["logprob"] -= scored[own] / 1000
+        scored[own] += 1
+        return positions
+
+    _prompt(app, change)
+
+
 def prompt_keyed_by_text(app) -> None:
     """prompt_logprobs are keyed by decoded tokens."""
 
@@ -267,6 +314,25 @@ def prompt_made_without_being_asked(app) -> None:
         return {**body, "prompt_logprobs": body.get("prompt_logprobs") or []}
 
     answers(app, GENERATE, change)
+
+
+# Counts that cannot be
+
+
+def counts_mended(app) -> None:
+    """Too many logprobs are as many as may be, and beside logprob_token_ids as many as these."""
+    most = app.state.serving_tokens.model_config.max_logprobs
+
+    def change(body: dict) -> dict:
+        params = body.get("sampling_params") or {}
+        for name in ("logprobs", "prompt_logprobs"):
+            if isinstance(params.get(name), int):
+                params[name] = min(params[name], most)
+        if ids := params.get("logprob_token_ids"):
+            params["logprobs"] = len(ids)
+        return body
+
+    requests(app, GENERATE, change)
 
 
 # Rows that few engines send

@@ -110,4 +110,8 @@ def derender_mode_lets_every_call_through(app) -> None:
 def prompt_unseen(app) -> None:
     """No parser sees the prompt's ids, wherever they come from."""
     parser = app.state.serving_tokens.online_derenderer.parser
-    replace(app, parser, set_prompt_token_ids=lambda honest, own, prompt_token_ids: None)
+
+    def delta(honest, own, **keywords):
+        return honest(own, **{**keywords, "prompt_token_ids": None})
+
+    replace(app, parser, set_prompt_token_ids=lambda honest, own, ids: None, parse_delta=delta)

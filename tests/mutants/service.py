@@ -282,6 +282,11 @@ def ping_with_a_body(app) -> None:
     _before(app, "/ping", _saying(200, "ok"))
 
 
+def health_with_a_body(app) -> None:
+    """/health says ok."""
+    _before(app, "/health", _saying(200, "ok"))
+
+
 def unknown_route_gated(app) -> None:
     """A route that does not exist is a 403."""
     _before(app, "/inference/v1/no-such-route", _saying(403, {"detail": "Forbidden"}))
@@ -323,14 +328,15 @@ def variable_read(app) -> None:
 
 
 def unknown_keys_refused(app) -> None:
-    """An unknown key at the top of a derender request, or in its response, is a 400."""
+    """An unknown key in an abort, or in a derender request or its response, is a 400."""
 
     def change(body: dict) -> dict:
         inner = body.get("generate_response") or {}
         known = not any(key.startswith("tokenwire_") for key in (*body, *inner))
-        return body if known else {**body, "generate_response": None}
+        return body if known else {**body, "generate_response": None, "request_ids": None}
 
     requests(app, CHAT_DERENDER, change)
+    requests(app, ABORT, change)
 
 
 def unknown_keys_carried(app) -> None:
