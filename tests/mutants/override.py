@@ -178,6 +178,19 @@ def unknown_context_keys_accepted(app) -> None:
     requests(app, GENERATE, change)
 
 
+def unknown_context_keys_refused_everywhere(app) -> None:
+    """A key of parse_context that generate does not know is refused in every mode."""
+    from impl.protocol import ParseContext
+
+    def change(body: dict) -> dict:
+        context = body.get("parse_context")
+        unknown = isinstance(context, dict) and set(context) - set(ParseContext.model_fields)
+        # Where the field is read, an unknown key is refused.
+        return {**body, "output_mode": "derender"} if unknown else body
+
+    requests(app, GENERATE, change)
+
+
 def any_type_is_true(app) -> None:
     """In derender mode any value but false and null is taken as true."""
 
@@ -281,6 +294,17 @@ def render_names_it_twice(app) -> None:
 
     def change(body: dict) -> dict:
         return {**body, KEY: (body.get("parse_context") or {}).get(KEY)}
+
+    answers(app, CHAT_RENDER, change)
+
+
+def render_turns_text_off(app) -> None:
+    """Where placeholders are asked for, render turns detokenizing off."""
+
+    def change(body: dict) -> dict:
+        if (body.get("parse_context") or {}).get(KEY):
+            body["sampling_params"]["detokenize"] = False
+        return body
 
     answers(app, CHAT_RENDER, change)
 

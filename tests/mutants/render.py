@@ -47,6 +47,38 @@ def omitted_max_tokens_is_sixteen(app) -> None:
     requests(app, CHAT_RENDER, change)
 
 
+def max_completion_tokens_ignored(app) -> None:
+    """A chat's max_completion_tokens is not read."""
+
+    def change(body: dict) -> dict:
+        return {key: body[key] for key in body if key != "max_completion_tokens"}
+
+    requests(app, CHAT_RENDER, change)
+
+
+def whole_context_is_one_less(app) -> None:
+    """A limit that reaches the end of the context is rendered one token short of it."""
+    context = app.state.serving_render.model_config.max_model_len
+
+    def change(body: dict) -> None:
+        room = context - len(body["token_ids"])
+        if body["sampling_params"]["max_tokens"] == room:
+            body["sampling_params"]["max_tokens"] = room - 1
+
+    _rendered(app, change)
+
+
+def limit_beyond_the_model_rendered(app) -> None:
+    """A limit of more than the model's context is cut to the context."""
+    context = app.state.serving_render.model_config.max_model_len
+
+    def change(body: dict) -> dict:
+        limit = body.get("max_tokens")
+        return body if limit is None else {**body, "max_tokens": min(limit, context)}
+
+    requests(app, COMPLETIONS_RENDER, change)
+
+
 # Ids
 
 
@@ -68,6 +100,16 @@ def tools_ignored(app) -> None:
 def truncation_keeps_the_head(app) -> None:
     """truncate_prompt_tokens keeps the first ids of the prompt."""
     requests(app, COMPLETIONS_RENDER, lambda body: {**body, "truncation_side": "right"})
+
+
+def long_prompt_cut(app) -> None:
+    """A prompt of ids that fills or passes the context is cut to its last ids."""
+    most = app.state.serving_render.model_config.max_model_len - 1
+
+    def cut(prompt):
+        return [cut(one) for one in prompt][-most:] if isinstance(prompt, list) else prompt
+
+    requests(app, COMPLETIONS_RENDER, lambda body: {**body, "prompt": cut(body.get("prompt"))})
 
 
 def prompts_reversed(app) -> None:
@@ -100,9 +142,7 @@ def token_offsets_of_single_characters(app) -> None:
 
 def request_id_without_prefix(app) -> None:
     """The rendered request_id does not name its route."""
-    _rendered(
-        app, lambda body: body.update(request_id=body["request_id"].removeprefix("chatcmpl-"))
-    )
+    _rendered(app, lambda body: body.update(request_id=body["request_id"].partition("-")[2]))
 
 
 def caller_id_ignored(app) -> None:
@@ -159,6 +199,21 @@ def reasoning_ended_unsaid(app) -> None:
     _rendered(app, lambda body: body.update(reasoning_ended=None))
 
 
+def parser_arguments_of_the_server(app) -> None:
+    """The engine's reasoning parser is handed the server's template arguments alone."""
+
+    def change(body: dict) -> None:
+        if body["reasoning_parser_kwargs"]:
+            body["reasoning_parser_kwargs"]["chat_template_kwargs"] = {"enable_thinking": True}
+
+    _rendered(app, change)
+
+
+def special_tokens_skipped(app) -> None:
+    """skip_special_tokens is rendered as true, whatever a parser has to see."""
+    _rendered(app, lambda body: body["sampling_params"].update(skip_special_tokens=True))
+
+
 # The body, refusals, the engine
 
 
@@ -169,12 +224,26 @@ def new_null_key(app) -> None:
 
 def null_keys_dropped(app) -> None:
     """Keys without a value are left out of a rendered request."""
+    _rendered(app, _drop_null_keys)
 
-    def change(body: dict) -> None:
-        for key in [key for key, value in body.items() if value is None]:
-            del body[key]
 
-    _rendered(app, change)
+def engine_free_node_drops_null_keys(app) -> None:
+    """A node without an engine leaves out keys without a value."""
+    _rendered(app, lambda body: None if app.state.engine_client else _drop_null_keys(body))
+
+
+def _drop_null_keys(body: dict) -> None:
+    for key in [key for key, value in body.items() if value is None]:
+        del body[key]
+
+
+def negative_temperature_is_zero(app) -> None:
+    """A chat's temperature below 0 is rendered as 0."""
+
+    def change(body: dict) -> dict:
+        return {**body, "temperature": 0.0} if (body.get("temperature") or 0) < 0 else body
+
+    requests(app, CHAT_RENDER, change)
 
 
 def unknown_model_rendered(app) -> None:
