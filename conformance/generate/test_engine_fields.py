@@ -5,6 +5,7 @@ back.
 import pytest
 
 from conformance.generate import PROMPT, choices_of, refused, still_answers
+from conformance.support import since
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import output
 
@@ -48,7 +49,7 @@ async def test_prompt_ids_reach_the_engine_verbatim(wire, engine, stream, prompt
 
 @requirement("generate.engine.sampling-params-verbatim")
 @FULL_OR_STREAM
-async def test_sampling_params_reach_the_engine(wire, engine, stream):
+async def test_sampling_params_reach_the_engine(wire, node, engine, stream):
     """Every sampling field that was sent reaches the engine with its value."""
     params = {
         "n": 1,
@@ -58,7 +59,6 @@ async def test_sampling_params_reach_the_engine(wire, engine, stream):
         "temperature": 0.75,
         "top_p": 0.5,
         "top_k": 17,
-        "routed_experts_prompt_start": 2,
         "min_p": 0.125,
         "seed": 2**40,
         "stop": ["END"],
@@ -74,6 +74,8 @@ async def test_sampling_params_reach_the_engine(wire, engine, stream):
         "allowed_token_ids": [40, 41, 50],
         "bad_words": ["dog"],
     }
+    if since(node, "0.22.1"):
+        params["routed_experts_prompt_start"] = 2
     got = (await asked(wire, engine, stream, params))["sampling_params"]
     assert {key: got[key] for key in params if key != "stop_token_ids"} == {
         key: value for key, value in params.items() if key != "stop_token_ids"

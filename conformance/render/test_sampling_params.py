@@ -6,6 +6,7 @@ private switches.
 
 import pytest
 
+from conformance.support import since
 from fixtures.case import Node, capabilities, own_id, requirement
 
 pytestmark = [
@@ -68,11 +69,14 @@ async def render(wire, route: str, **fields) -> dict:
 
 @requirement("render.sampling-params.carried")
 @pytest.mark.parametrize("route", ROUTES)
-async def test_every_value_is_carried(wire, route):
+async def test_every_value_is_carried(wire, node, route):
     """The whole dict equals what was given, but for the engine's own switches."""
-    params = (await render(wire, route, **GIVEN))["sampling_params"]
+    given = dict(GIVEN)
+    if route == "completions" and not since(node, "0.26.0"):
+        given["bad_words"] = []  # no field of that route yet, so no value of its own
+    params = (await render(wire, route, **given))["sampling_params"]
     carried = {name: value for name, value in params.items() if name not in OWN}
-    assert carried == {**GIVEN, "logprobs": 4}
+    assert carried == {**given, "logprobs": 4}
 
 
 @requirement("render.sampling-params.carried")
