@@ -199,6 +199,12 @@ def test_dark_and_light(opened, one, scheme):
     assert abs(luminance(paper) - luminance(ink)) > 150
 
 
+def test_a_narrow_window_shows_it_without_moving_sideways(opened, two):
+    page = opened(two)
+    page.set_viewport_size({"width": 320, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
 def test_print_unfolds_what_is_shown(opened, one):
     page = opened(one, color_scheme="dark")
     page.get_by_text("Fold all", exact=True).click()

@@ -125,6 +125,7 @@ def test_all_numbers_stand_in_a_table(opened, two):
     block = page.locator(f"{SECTION} details.numbers").first
     assert block.locator("summary").inner_text() == "Numbers of 4 cases"
     block.locator("summary").press("Enter")
+    block.locator("tbody tr").first.wait_for()
     rows = [row.all_inner_texts() for row in
             (line.locator("td") for line in block.locator("tbody tr").all())]  # fmt: skip
     assert [row[1:] for row in rows] == [
