@@ -93,6 +93,7 @@ SAID = [
     "AutoImageProcessor requires the Torchvision library but it was not found in your environment.",
     "AuxOutput Connector requires Model Runner V2",
     "--enable-return-routed-experts is not supported with monolithic MoE kernel NoneType; it",
+    "pin_memory=True requires a CUDA or other accelerator backend",
 ]
 
 
