@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.mutants.tools import Events, chunk_of, each_choice, each_chunk, event_of, streams
+from tests.mutants.tools import Events, chunk_of, each_chunk, event_of, streams
 
 
 def first_chunks_swapped(app) -> None:
@@ -54,8 +54,3 @@ def running_count_one_chunk_behind(app) -> None:
         return chunk
 
     each_chunk(app, change)
-
-
-def routed_experts_lost(app) -> None:
-    """No chunk of a stream has routed experts."""
-    each_chunk(app, each_choice(lambda choice: choice.update(routed_experts=None)))
