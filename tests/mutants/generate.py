@@ -76,6 +76,15 @@ def unknown_model_is_a_bad_request(app) -> None:
     replace(app, ServingTokens, _check_model=check)
 
 
+def unnamed_model_is_unknown(app) -> None:
+    """A request that names no model asks for one called default, which nobody serves."""
+
+    def change(request) -> None:
+        request.model = request.model or "default"
+
+    asked(app, change)
+
+
 def unknown_token_ids_accepted(app) -> None:
     """An id beyond the vocabulary is served as the last id in it."""
     last = app.state.serving_tokens.model_config.get_vocab_size() - 1
