@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pytest
 
 from conformance.generate import PROMPT, refused, running, told
-from conformance.generate.stopped import ends_within, let_go
 from fixtures.case import Node, capability, requirement
 from fixtures.nodes.script import hang, output, step
+from fixtures.stopped import ends_within, let_go
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 

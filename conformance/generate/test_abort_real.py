@@ -6,8 +6,8 @@ import uuid
 import pytest
 
 from conformance.generate import GREEDY, running, still_answers, stop_reason
-from conformance.generate.stopped import cut_short, idle
 from fixtures.case import Node, capability, requirement
+from fixtures.stopped import cut_short, idle
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
 # this case's own.

@@ -5,9 +5,9 @@ choices.
 import pytest
 
 from conformance.generate import PROMPT, running, still_answers
-from conformance.generate.stopped import let_go
 from fixtures.case import Node, requirement
 from fixtures.nodes.script import output, step
+from fixtures.stopped import let_go
 
 GENERATE = "/inference/v1/generate"
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)

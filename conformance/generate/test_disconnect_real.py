@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from conformance.generate import GREEDY, PROMPT, running, still_answers
-from conformance.generate.stopped import cut_short, idle
 from fixtures.case import Node, requirement
+from fixtures.stopped import cut_short, idle
 
 # A context so long that a whole generation takes many seconds; alone, so that the counters are
 # this case's own.
