@@ -43,7 +43,7 @@ class ChoicesServingTokens(compat.ServingTokens):
         try:
             return await super().serve_tokens(request, raw_request)
         except ValueError as error:
-            # Until 0.26.0 the app's own handler answers the same and then drops the connection.
+            # Up to 0.25.1 the app's own handler answers the same and then drops the connection.
             return self.create_error_response(error)
 
     def serve_tokens_stream_generator(

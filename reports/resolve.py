@@ -190,7 +190,7 @@ def _stale(cases: Sequence[Judged], entries: Iterable[KnownFailing]) -> list[str
 
 def held_later(target: str, catalogue: Catalogue, *ids: str) -> Requirement | None:
     """The first of the rules `ids` that stock vLLM began to hold only after `target`'s release; None
-    for implementations that do not inherit from it what they lack.
+    for any implementation but stock vLLM and the reference.
     """
     implementation, _, release = target.rpartition("@")
     if implementation not in ("stock", "reference"):

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.generate import PROMPT, array_of, choices_of
 from fixtures.case import Node, capability, requirement
-from fixtures.nodes.script import output
+from fixtures.nodes.script import output, together
 
 pytestmark = pytest.mark.parametrize("node", [Node("scripted")], indirect=True)
 
@@ -70,6 +70,15 @@ async def test_full(wire, engine, dtype):
     (choice,) = await choices(wire, engine, False, scripted(array))
     same(choice["routed_experts"], array)
     assert (choice["token_ids"], choice["finish_reason"]) == (IDS, "length")
+
+
+@requirement("generate.routed-experts.stream-taken-together")
+async def test_a_stream_that_lags_behind_the_engine(wire, engine):
+    """Outputs that the server takes together are one chunk, which has the array of the last."""
+    array = experts("uint8")
+    (choice,) = await choices(wire, engine, True, [together(*scripted(array))])
+    assert (choice["token_ids"], choice["finish_reason"]) == (IDS, "length")
+    same(choice["routed_experts"], array)
 
 
 @requirement("generate.routed-experts.stream-last-chunk-only")

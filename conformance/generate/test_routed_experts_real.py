@@ -55,7 +55,9 @@ async def test_a_row_depends_on_its_tokens_alone(wire):
 
 
 @requirement(
-    "generate.routed-experts.engines-own", "generate.routed-experts.stream-last-chunk-only"
+    "generate.routed-experts.engines-own",
+    "generate.routed-experts.stream-last-chunk-only",
+    "generate.routed-experts.stream-taken-together",
 )
 async def test_a_stream_ends_with_the_full_answers_array(wire):
     """Null on every chunk but the last, which has the array of the full answer."""

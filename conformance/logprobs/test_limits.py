@@ -81,7 +81,7 @@ async def test_answer_within_the_limit_can_be_derendered_as_completion(wire, nod
     assert len(content) == HOT["max_tokens"]
 
 
-@requirement("logprobs.limit.derendered", "derender.bounds.alternatives")
+@requirement("derender.bounds.alternatives")
 @capability("derender.chat")
 async def test_two_beyond_the_limit_are_refused(wire, node):
     """The control: what no generate node of this limit can send is a 400."""

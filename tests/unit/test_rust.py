@@ -101,9 +101,33 @@ SAID = [
 def test_what_a_model_or_a_flag_wants_is_absent_in_the_servers_words(tmp_path, said):
     (tmp_path / "node.log").write_text(f"ValueError: x\n{said}\n")
     (tmp_path / "other.log").write_text("ModuleNotFoundError: No module named 'torchvision'\n")
-    look = health.absent_library if "library" in said else health.absent_support
+
+    def look(log):
+        return health.absent_library(log) or health.absent_support(log, ["--enable-lora"])
+
     found = [look(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
     assert found == [said, "", ""]
+
+
+def test_memory_of_a_gpu_is_wanted_by_an_option_alone(tmp_path):
+    (tmp_path / "node.log").write_text(f"RuntimeError: {SAID[-1]}; no allocator\n")
+    assert health.absent_support(tmp_path / "node.log", ["--max-num-seqs", "4"]) == ""
+
+
+DIED = [
+    "(EngineCore) TypeError: Cannot inspect kernel parameters for function\n",
+    "(Worker)     _topk_log_softmax_kernel[(batch_size,)](\n(Worker)     ~~~~~~~~~^^^^\n"
+    "(Worker) TypeError: 'function' object is not subscriptable\n",
+]
+
+
+@pytest.mark.parametrize("log", DIED)
+def test_a_cpu_engine_dies_for_want_of_a_kernel(tmp_path, log):
+    (tmp_path / "node.log").write_text(f"before\n{log}after\n")
+    (tmp_path / "other.log").write_text("TypeError: 'function' object is not subscriptable\n")
+    found = [health.absent_kernel(tmp_path / f"{name}.log") for name in ("node", "other")]
+    assert "Type" in found[0] or "Cannot inspect" in found[0]
+    assert found[1] == ""
 
 
 @pytest.fixture

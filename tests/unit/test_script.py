@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from fixtures.nodes import script_store
-from fixtures.nodes.script import Engine, fail, float32, hang, output, sleep, step, wait
+from fixtures.nodes.script import Engine, fail, float32, hang, output, sleep, step, together, wait
 from fixtures.nodes.script_store import Script, ScriptError, ScriptStore, plain
 from fixtures.nodes.shim import SCRIPT_NAME, Shim
 from fixtures.nodes.small_model import SmallModel
@@ -77,6 +77,8 @@ def node(store: ScriptStore) -> Transport:
         [{"outputs": [{"token_ids": ["1"]}]}],
         [{"outputs": [{"token_ids": [True]}]}],
         [{"outputs": [{"index": -1}]}],
+        [{"outputs": [{}], "together": False}],
+        [{"wait": "gate", "together": True}],
         [{"outputs": [{"finish_reason": "tired"}]}],
         [{"outputs": [{"logprobs": {}}]}],
         [{"wait": 1}],
@@ -140,11 +142,17 @@ def test_events_become_strict_json():
 async def test_a_script_is_posted_seen_and_forgotten(node, store):
     engine = Engine(node)
     name = await engine.script(
-        [output([1], logprobs=[[[1, -math.inf, 1]]]), step(output(), output(index=1)), sleep(0)]
+        [
+            output([1], logprobs=[[[1, -math.inf, 1]]]),
+            step(output(), output(index=1)),
+            sleep(0),
+            together(output(), output()),
+        ]
     )
     plan = store.get(name).next_plan()
     assert plan[0] == {"outputs": [{"index": 0, "token_ids": [1], "logprobs": [[[1, "-inf", 1]]]}]}
     assert [values["index"] for values in plan[1]["outputs"]] == [0, 1]
+    assert plan[3] == {"outputs": [{"index": 0, "token_ids": []}] * 2, "together": True}
     store.get(name).record("generate", how=None)
     assert [call["event"] for call in await engine.calls(name)] == ["generate"]
     assert await engine.calls(name, since=1) == []
