@@ -150,8 +150,8 @@ def null_logprobs_made_empty(app) -> None:
     derendered(app, each_choice(change))
 
 
-def end_token_uncounted(app) -> None:
-    """usage leaves out the token that ended an output."""
+def token_of_a_stop_uncounted(app) -> None:
+    """usage leaves out one token of each output that ends with stop."""
 
     def change(body: dict) -> dict:
         stopped = sum(choice["finish_reason"] == "stop" for choice in body["choices"])

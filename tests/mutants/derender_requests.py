@@ -10,8 +10,8 @@ def _generated(body: dict) -> list[dict]:
     return [own for own in found if isinstance(own, dict)]
 
 
-def missing_is_empty(app) -> None:
-    """What a body lacks, generate's answers or their ids, is taken for empty."""
+def missing_is_filled_in(app) -> None:
+    """Answers of generate that a full body lacks are empty ones, and ids that it lacks are one id."""
 
     def change(body: dict) -> dict:
         if body.get("stream"):
@@ -49,8 +49,8 @@ def every_level_taken(app) -> None:
     derender_asked(app, change)
 
 
-def prompt_counts_mended(app) -> None:
-    """A fraction among prompt counts is cut, and counts of another number are filled up or cut."""
+def prompt_counts_corrected(app) -> None:
+    """A prompt count that is a fraction is cut, and a list of another length is filled up or cut."""
 
     def change(body: dict) -> dict:
         counts = body.get("prompt_tokens")

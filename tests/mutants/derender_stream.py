@@ -95,7 +95,7 @@ def role_used_up_by_a_usage_chunk(app) -> None:
 
 
 def state_keeps_every_token(app) -> None:
-    """The state holds the tokens of all chunks, also those that no later one reads."""
+    """The state of a chat stream holds the tokens of all chunks, also those that no later one reads."""
     from impl.derender import ServingDerender
 
     async def respond(honest, handler, request):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.mutants.tools import ABORT, GENERATE, answers, asked, each_choice, replace, requests
+from tests.mutants.tools import ABORT, asked, replace, requests
 
 # What reaches it
 
@@ -157,16 +157,6 @@ def engine_goes_on_after_an_abort(app) -> None:
         pass
 
     replace(app, type(app.state.engine_client.engine_core), abort_requests_async=abort)
-
-
-def aborted_answer_ends_with_stop(app) -> None:
-    """An aborted answer has finish_reason stop."""
-
-    def change(choice: dict) -> None:
-        if choice["finish_reason"] == "abort":
-            choice["finish_reason"] = "stop"
-
-    answers(app, GENERATE, each_choice(change))
 
 
 def abort_ends_everything(app) -> None:

@@ -334,7 +334,7 @@ def routed_experts_null(app) -> None:
 
 
 def routed_experts_empty(app) -> None:
-    """Where the engine gives no routed experts they are an empty string."""
+    """Where the engine gives no routed experts, or not yet, they are an empty string."""
 
     def change(choice: dict) -> None:
         choice["routed_experts"] = choice["routed_experts"] or ""

@@ -9,6 +9,7 @@ from tests.mutants.tools import (
     answers,
     each_choice,
     module_of,
+    prompt_logprobs,
     replace,
     requests,
 )
@@ -170,7 +171,7 @@ def alternatives_of_the_vocabulary_lost(app) -> None:
         return [position and dict(list(position.items())[:20]) for position in positions]
 
     _each_entry(app, change)
-    _prompt(app, prompt)
+    prompt_logprobs(app, prompt)
 
 
 def made_without_being_asked(app) -> None:
@@ -226,33 +227,24 @@ def derendered_alternatives_uncut(app) -> None:
 # Prompt
 
 
-def _prompt(app, change) -> None:
-    def changed(body: dict) -> dict:
-        if body.get("prompt_logprobs"):
-            body["prompt_logprobs"] = change(body["prompt_logprobs"])
-        return body
-
-    answers(app, GENERATE, changed)
-
-
 def prompt_null_left_out(app) -> None:
     """prompt_logprobs begin with the second token."""
-    _prompt(app, lambda positions: positions[1:])
+    prompt_logprobs(app, lambda positions: positions[1:])
 
 
 def prompt_null_is_empty(app) -> None:
     """The first of prompt_logprobs is an empty map instead of null."""
-    _prompt(app, lambda positions: [{}, *positions[1:]])
+    prompt_logprobs(app, lambda positions: [{}, *positions[1:]])
 
 
 def prompt_off_by_one(app) -> None:
     """Each prompt token has the entry of the one after."""
-    _prompt(app, lambda positions: [None, *positions[2:], *positions[-1:]])
+    prompt_logprobs(app, lambda positions: [None, *positions[2:], *positions[-1:]])
 
 
 def prompt_null_at_the_end(app) -> None:
     """The null of prompt_logprobs stands last."""
-    _prompt(app, lambda positions: [*positions[1:], None])
+    prompt_logprobs(app, lambda positions: [*positions[1:], None])
 
 
 def prompt_token_not_in_its_entry(app) -> None:
@@ -264,7 +256,7 @@ def prompt_token_not_in_its_entry(app) -> None:
             for position in positions
         ]
 
-    _prompt(app, change)
+    prompt_logprobs(app, change)
 
 
 def prompt_names_and_ranks_shifted(app) -> None:
@@ -277,7 +269,7 @@ def prompt_names_and_ranks_shifted(app) -> None:
                 one |= {"decoded_token": name, "rank": rank}
         return positions
 
-    _prompt(app, change)
+    prompt_logprobs(app, change)
 
 
 def prompt_numbers_drift(app) -> None:
@@ -292,7 +284,7 @@ def prompt_numbers_drift(app) -> None:
         scored[own] += 1
         return positions
 
-    _prompt(app, change)
+    prompt_logprobs(app, change)
 
 
 def prompt_keyed_by_text(app) -> None:
@@ -304,7 +296,7 @@ def prompt_keyed_by_text(app) -> None:
             for position in positions
         ]
 
-    _prompt(app, change)
+    prompt_logprobs(app, change)
 
 
 def prompt_made_without_being_asked(app) -> None:
@@ -316,11 +308,11 @@ def prompt_made_without_being_asked(app) -> None:
     answers(app, GENERATE, change)
 
 
-# Counts that cannot be
+# Counts that are refused
 
 
-def counts_mended(app) -> None:
-    """Too many logprobs are as many as may be, and beside logprob_token_ids as many as these."""
+def counts_lowered(app) -> None:
+    """A count above max_logprobs is served as max_logprobs, and one beside logprob_token_ids as theirs."""
     most = app.state.serving_tokens.model_config.max_logprobs
 
     def change(body: dict) -> dict:

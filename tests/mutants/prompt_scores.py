@@ -1,6 +1,13 @@
-"""Lies of generate about scores of chosen prompt ids, detokenizing, and a route that is closed."""
+"""Lies of generate about the scores of a prompt, detokenizing, and a route that is closed."""
 
-from tests.mutants.tools import GENERATE, asked, install_reference, requests
+from tests.mutants.tools import (
+    GENERATE,
+    asked,
+    install_reference,
+    prompt_logprobs,
+    replace,
+    requests,
+)
 
 
 def scores_not_made(app) -> None:
@@ -11,6 +18,38 @@ def scores_not_made(app) -> None:
         return body
 
     requests(app, GENERATE, change)
+
+
+def scores_need_a_tokenizer(app) -> None:
+    """A server without a tokenizer has no prompt_logprobs."""
+    tokens_only = app.state.args.tokens_only
+    prompt_logprobs(app, lambda positions: None if tokens_only else positions)
+
+
+def impossible_token_has_a_score(app) -> None:
+    """In prompt_logprobs -inf is sent as -100, as if it were a number like any other."""
+
+    def change(positions: list) -> list:
+        for one in (one for position in positions[1:] for one in position.values()):
+            one["logprob"] = max(one["logprob"], -100.0)
+        return positions
+
+    prompt_logprobs(app, change)
+
+
+def missing_token_has_a_score(app) -> None:
+    """A prompt token that its entry lacks gets the value of the first candidate there."""
+    from impl.serving_tokens import ServingTokens
+
+    async def serve(honest, handler, request, raw_request=None):
+        answer = await honest(handler, request, raw_request)
+        positions = getattr(answer, "prompt_logprobs", None) or ()
+        for token_id, position in zip(request.token_ids, positions, strict=False):
+            if position:
+                position.setdefault(token_id, next(iter(position.values())))
+        return answer
+
+    replace(app, ServingTokens, serve_tokens=serve)
 
 
 def undetokenized_answer_is_shorter(app) -> None:

@@ -69,7 +69,7 @@ def whole_context_is_one_less(app) -> None:
 
 
 def limit_beyond_the_model_rendered(app) -> None:
-    """A limit of more than the model's context is cut to the context."""
+    """A completions limit of more than the model's context is cut to the context."""
     context = app.state.serving_render.model_config.max_model_len
 
     def change(body: dict) -> dict:
@@ -199,8 +199,8 @@ def reasoning_ended_unsaid(app) -> None:
     _rendered(app, lambda body: body.update(reasoning_ended=None))
 
 
-def parser_arguments_of_the_server(app) -> None:
-    """The engine's reasoning parser is handed the server's template arguments alone."""
+def thinking_always_enabled(app) -> None:
+    """The engine's reasoning parser is told that thinking is enabled, whatever the request says."""
 
     def change(body: dict) -> None:
         if body["reasoning_parser_kwargs"]:
@@ -229,7 +229,7 @@ def null_keys_dropped(app) -> None:
 
 def engine_free_node_drops_null_keys(app) -> None:
     """A node without an engine leaves out keys without a value."""
-    _rendered(app, lambda body: None if app.state.engine_client else _drop_null_keys(body))
+    _rendered(app, (lambda body: None) if app.state.engine_client else _drop_null_keys)
 
 
 def _drop_null_keys(body: dict) -> None:

@@ -139,7 +139,7 @@ def default_beyond_the_context_refused(app) -> None:
 
 
 def large_seed_wraps_around(app) -> None:
-    """A seed of more than 63 bits is served as its last 63."""
+    """A seed that is negative or has more than 63 bits is served as its last 63."""
 
     def change(params: dict) -> None:
         if isinstance(params.get("seed"), int):

@@ -306,7 +306,7 @@ def derender_forgotten_by_the_flag(app) -> None:
 
 
 def legacy_abort_opened_by_the_flag(app) -> None:
-    """The flag opens /abort_requests too, which no key guards."""
+    """The flag opens /abort_requests too."""
 
     async def lie(inner, scope, receive, send) -> None:
         await inner({**scope, "path": ABORT}, receive, send)

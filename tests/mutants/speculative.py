@@ -64,6 +64,6 @@ def step_told_id_by_id(app) -> None:
     streams(app, changed)
 
 
-def counts_unsaid_on_every_chunk(app) -> None:
+def null_metrics_on_every_chunk(app) -> None:
     """Each chunk of a stream has metrics, null where there are none to tell."""
     each_chunk(app, lambda chunk: {"metrics": None, **chunk})

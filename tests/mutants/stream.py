@@ -5,6 +5,7 @@ import asyncio
 from tests.mutants.tools import (
     GENERATE,
     Events,
+    answers,
     asked,
     chunk_of,
     each_choice,
@@ -178,22 +179,13 @@ def errors_untold(app) -> None:
 
 
 def abort_ends_with_stop(app) -> None:
-    """An aborted stream ends with finish_reason stop."""
+    """An aborted answer or stream ends with finish_reason stop."""
 
     def change(choice: dict) -> None:
         if choice["finish_reason"] == "abort":
             choice["finish_reason"] = "stop"
 
-    each_chunk(app, each_choice(change))
-
-
-def routed_experts_on_every_chunk(app) -> None:
-    """Each chunk carries what is known of the routed experts, empty before the end."""
-
-    def change(choice: dict) -> None:
-        choice["routed_experts"] = choice["routed_experts"] or ""
-
-    each_chunk(app, each_choice(change))
+    answers(app, GENERATE, each_choice(change))
 
 
 def logprobs_lost_at_the_end(app) -> None:

@@ -14,7 +14,9 @@ def last_character_lost(app) -> None:
 
 
 def logprobs_not_decoded(app) -> None:
-    """The logprobs of text mode name tokens by placeholder, as --return-tokens-as-token-ids does."""
+    """Logprobs of text and derender mode name tokens by placeholder, as --return-tokens-as-token-ids
+    does.
+    """
     from impl.serving_tokens import ServingTokens
 
     replace(app, ServingTokens, _logprobs_tokenizer=lambda honest, handler, text_mode: None)

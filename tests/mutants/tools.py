@@ -195,6 +195,17 @@ def answers(app, path: str, change: Change) -> None:
     _layer(app, ChangedAnswers, path, change)
 
 
+def prompt_logprobs(app, change: Change) -> None:
+    """Pass the prompt_logprobs of each full answer of generate that has some through `change`."""
+
+    def changed(body: dict) -> dict:
+        if body.get("prompt_logprobs"):
+            body["prompt_logprobs"] = change(body["prompt_logprobs"])
+        return body
+
+    answers(app, GENERATE, changed)
+
+
 def requests(app, path: str, change: Change) -> None:
     """Install `change` over what the reference is asked on `path`."""
     install_reference(app)
