@@ -259,6 +259,18 @@ def stop_in_a_stream_accepted(app) -> None:
     derender_asked(app, change)
 
 
+def special_tokens_never_kept(app) -> None:
+    """At derender skip_special_tokens: false is ignored."""
+
+    def change(body: dict) -> dict:
+        for name in ("chat_request", "completion_request"):
+            if body.get(name):
+                body[name].pop("skip_special_tokens", None)
+        return body
+
+    derender_asked(app, change)
+
+
 # Parsers
 
 

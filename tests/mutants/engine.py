@@ -50,9 +50,11 @@ def data_parallel_rank_wraps_around(app) -> None:
     """A rank that the server does not have is served on another one."""
     from impl.serving_tokens import ServingTokens
 
+    ranks = app.state.engine_client.vllm_config.parallel_config.data_parallel_size
+
     def rank(honest, raw_request):
         found = honest(raw_request)
-        return found if found is None else found % 2
+        return found if found is None else found % ranks
 
     replace(app, ServingTokens, _get_data_parallel_rank=rank)
 

@@ -7,6 +7,7 @@ from tests.mutants.tools import (
     answers,
     asked,
     each_choice,
+    install_reference,
     module_of,
     replace,
     requests,
@@ -248,6 +249,12 @@ def cached_tokens_uncounted(app) -> None:
         return body
 
     answers(app, GENERATE, change)
+
+
+def cached_tokens_always_counted(app) -> None:
+    """usage has prompt_tokens_details on every server."""
+    install_reference(app)
+    app.state.serving_tokens.enable_prompt_tokens_details = True
 
 
 def model_missing(app) -> None:

@@ -2,7 +2,7 @@
 
 import math
 
-from tests.mutants.tools import GENERATE, Change, Events, answers, each_choice, streams
+from tests.mutants.tools import GENERATE, Change, Events, answers, each_choice, replace, streams
 
 
 def _beside_a_stream(app, change: Change) -> None:
@@ -40,3 +40,19 @@ def probabilities_beside_others(app) -> None:
         return entries
 
     _beside_a_stream(app, change)
+
+
+def refusal_ends_the_others(app) -> None:
+    """A request that is refused aborts every request that runs."""
+    from impl.serving_tokens import ServingTokens
+
+    engine = app.state.engine_client
+
+    async def serve(honest, handler, request, raw_request=None):
+        try:
+            return await honest(handler, request, raw_request)
+        except Exception:
+            await engine.abort(list(engine.output_processor.external_req_ids))
+            raise
+
+    replace(app, ServingTokens, serve_tokens=serve)

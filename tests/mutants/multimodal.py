@@ -161,3 +161,41 @@ def text_asks_the_cache(app) -> None:
 def empty_features_refused(app) -> None:
     """Features without an item are a 400."""
     _sent(app, lambda features: features if any(features["mm_hashes"].values()) else 7)
+
+
+# What generate says of images
+
+
+def range_of_the_first_image(app) -> None:
+    """An answer has the range of the first image alone."""
+
+    def change(body: dict) -> dict:
+        for ranges in (body.get("mm_placeholders") or {}).values():
+            del ranges[1:]
+        return body
+
+    answers(app, GENERATE, change)
+
+
+def raw_media_not_expanded(app) -> None:
+    """With content_parts the prompt comes back as it was sent, with one token for an image."""
+    from impl.serving_tokens import ServingTokens
+
+    def fields(honest, handler, request, *arguments):
+        built = honest(handler, request, *arguments)
+        if request.content_parts and request.return_token_ids:
+            built["prompt_token_ids"] = request.token_ids
+        return built
+
+    replace(app, ServingTokens, _build_response_fields=fields)
+
+
+def encoder_names_the_first_place(app) -> None:
+    """ec_transfer_params of an image that comes twice name its first place alone."""
+
+    def change(body: dict) -> dict:
+        for own in (body.get("ec_transfer_params") or {}).values():
+            del own["item_indices"][1:]
+        return body
+
+    answers(app, GENERATE, change)

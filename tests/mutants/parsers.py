@@ -35,6 +35,19 @@ def named_tool_is_chosen_freely(app) -> None:
     requests(app, CHAT_DERENDER, change)
 
 
+def call_parsed_without_tools(app) -> None:
+    """A chat request without tools is read as one with a tool, so that markup becomes a call."""
+    tool = {"type": "function", "function": {"name": "any"}}
+
+    def change(body: dict) -> dict:
+        request = body.get("chat_request")
+        if request and not request.get("tools"):
+            request |= {"tools": [tool], "tool_choice": "auto"}
+        return body
+
+    requests(app, CHAT_DERENDER, change)
+
+
 def unmarked_reasoning_is_content(app) -> None:
     """Reasoning that no content follows is the content."""
 

@@ -137,6 +137,11 @@ def token_offsets_of_single_characters(app) -> None:
     _rendered(app, change)
 
 
+def missing_token_offsets_are_empty(app) -> None:
+    """Where there are no token offsets the value is an empty list."""
+    _rendered(app, lambda body: body.update(token_offsets=body["token_offsets"] or []))
+
+
 # What the caller asked for
 
 

@@ -99,6 +99,15 @@ def private_stop_ids_obeyed(app) -> None:
     _params(app, change)
 
 
+def missing_mask_is_empty(app) -> None:
+    """Without a sampling mask sampling_mask is an empty list."""
+
+    def change(choice: dict) -> None:
+        choice["sampling_mask"] = choice["sampling_mask"] or []
+
+    answers(app, GENERATE, each_choice(change))
+
+
 def special_tokens_always_skipped(app) -> None:
     """skip_special_tokens: false is ignored."""
     _params(app, lambda params: params.pop("skip_special_tokens", None))
@@ -169,7 +178,7 @@ def fraction_of_max_tokens_cut(app) -> None:
 
 
 def n_below_one_is_one(app) -> None:
-    """n below 1 is served as 1."""
+    """n below 1 is served as 1, and an n that is no number is a 500."""
     _params(app, lambda params: params.update(n=max(params.get("n", 1), 1)))
 
 

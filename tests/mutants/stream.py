@@ -29,6 +29,15 @@ def null_is_a_stream(app) -> None:
     requests(app, GENERATE, change)
 
 
+def options_make_a_stream(app) -> None:
+    """A request with stream_options is answered by a stream, whatever stream says."""
+
+    def change(body: dict) -> dict:
+        return {**body, "stream": True} if body.get("stream_options") else body
+
+    requests(app, GENERATE, change)
+
+
 # Frames and chunks
 
 
@@ -121,8 +130,8 @@ def stop_reason_null(app) -> None:
 
 
 def null_key_on_every_chunk(app) -> None:
-    """A chunk has prompt_token_ids also when it is null."""
-    each_chunk(app, lambda chunk: {"prompt_token_ids": None, **chunk})
+    """A chunk has prompt_token_ids and mm_placeholders also when they are null."""
+    each_chunk(app, lambda chunk: {"prompt_token_ids": None, "mm_placeholders": None, **chunk})
 
 
 def null_keys_dropped(app) -> None:
