@@ -25,7 +25,8 @@ VALUES = {name: values for name, (_, values) in sampling_fields(VOCABULARY, 6).i
 FIELDS = [
     "allowed_token_ids", "bad_words", "frequency_penalty", "ignore_eos",
     "include_stop_str_in_output", "min_p", "min_tokens", "n", "presence_penalty",
-    "repetition_penalty", "skip_special_tokens", "spaces_between_special_tokens", "stop",
+    "repetition_penalty", "skip_special_tokens", "spaces_between_special_tokens",
+    pytest.param("stop", marks=requirement("parity.stop-strings.same-end")),
     "stop_token_ids", "structured_outputs", "temperature", "top_k", "top_p",
 ]
 # fmt: on
