@@ -1,5 +1,7 @@
 """Lies of derender about whole answers, and about its bounds."""
 
+import re
+
 from tests.mutants.tools import (
     CHAT_DERENDER,
     COMPLETIONS_DERENDER,
@@ -269,6 +271,16 @@ def special_tokens_never_kept(app) -> None:
         return body
 
     derender_asked(app, change)
+
+
+def markup_of_special_tokens_removed(app) -> None:
+    """What looks like a special token is taken out of chat's text, also where it is asked for."""
+
+    def change(choice: dict) -> None:
+        if content := choice.get("message", {}).get("content"):
+            choice["message"]["content"] = re.sub(r"<\|\w+\|>", "", content)
+
+    derendered(app, each_choice(change))
 
 
 # Parsers
