@@ -22,7 +22,9 @@ async def test_asked_for_they_are_those_of_the_request(wire, images):
         "mm_placeholders": request["features"]["mm_placeholders"],
     }
     full = (await wire.generate(request)).expect(200).json
-    first, *rest = (await wire.generate_stream(request)).expect(200).chunks
+    # The usage chunk comes after, also where all ids are in one.
+    usage = {"stream_options": {"include_usage": True}}
+    first, *rest = (await wire.generate_stream(request, **usage)).expect(200).chunks
     assert [{name: own[name] for name in NAMES} for own in (full, first)] == [want, want]
     assert rest and not any(NAMES & own.keys() for own in rest)
 
