@@ -9,7 +9,6 @@ from fixtures.outcome import ROOT, SUITE
 from reports.record import read
 from tests.unit.test_baselines import FILES
 
-
 # Seen failing, but not at every run, and so in no baseline.
 NOW_AND_THEN = {
     # On stock 0.30.0, where the server lagged behind its engine (stream-taken-together).
