@@ -1,9 +1,11 @@
 """A report without its exchanges: what a release did, small enough to be kept in a repository.
 
 It holds every verdict, what failed in the case's own words, and every shape, which is all that a later
-run is compared by; the exchanges, the nodes' names, and the lines that repeat a case are left out.
+run is compared by; the exchanges, the nodes' names, the lines that repeat a case, and where on the
+machine a release was installed are left out.
 """
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from reports.place import not_over, put
 from reports.record import Report, Writer, read
 
 LONGEST_MESSAGE = 1000  # characters
+# Where a release is installed, which some servers say in their refusals.
+INSTALLED = re.compile(r"/[^\s\"']*/environments/(?=\d)")
 
 
 def compact(file: Path, out: Path) -> Report:
@@ -44,7 +48,8 @@ def compact(file: Path, out: Path) -> Report:
 def _smaller(case: dict) -> dict:
     kept = {key: value for key, value in case.items() if key not in ("replay", "exchanges")}
     if "message" in kept:
-        kept["message"] = bounded_text(kept["message"], LONGEST_MESSAGE)
+        message = INSTALLED.sub("environments/", kept["message"])
+        kept["message"] = bounded_text(message, LONGEST_MESSAGE)
     made = len(case["exchanges"]) + kept.pop("exchanges_left_out", 0)
     # A node's name leads to its log, which is gone.
     kept["node"] = None
