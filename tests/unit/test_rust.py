@@ -103,7 +103,8 @@ def test_what_a_model_or_a_flag_wants_is_absent_in_the_servers_words(tmp_path, s
     (tmp_path / "other.log").write_text("ModuleNotFoundError: No module named 'torchvision'\n")
 
     def look(log):
-        return health.absent_library(log) or health.absent_support(log, ["--enable-lora"])
+        looks = health.absent_library(log), health.absent_support(log)
+        return "".join(looks) or health.absent_memory(log, ["--enable-lora"])
 
     found = [look(tmp_path / f"{name}.log") for name in ("node", "other", "no")]
     assert found == [said, "", ""]
@@ -111,7 +112,7 @@ def test_what_a_model_or_a_flag_wants_is_absent_in_the_servers_words(tmp_path, s
 
 def test_memory_of_a_gpu_is_wanted_by_an_option_alone(tmp_path):
     (tmp_path / "node.log").write_text(f"RuntimeError: {SAID[-1]}; no allocator\n")
-    assert health.absent_support(tmp_path / "node.log", ["--max-num-seqs", "4"]) == ""
+    assert health.absent_memory(tmp_path / "node.log", ["--max-num-seqs", "4"]) == ""
 
 
 DIED = [

@@ -126,9 +126,7 @@ def test_failure_before_what_the_rule_needs_began_to_hold_is_known():
 def test_failure_before_another_rule_of_the_case_began_to_hold_names_that_rule():
     rules = Catalogue({**since("0.31.0"), "g.alone": replace(CHAIN["g.alone"], since="0.33.0")})
     found = verdict.judge("t::a", OTHER, ["g.control", "g.alone"], FAILED, "", [], rules)
-    assert found.message == (
-        "stock vLLM holds g.alone, which this judges too, from 0.33.0 on (tokenwire)"
-    )
+    assert found.message.startswith("stock vLLM holds g.alone, which this judges too, from 0.33.0 ")
 
 
 @pytest.mark.parametrize(
