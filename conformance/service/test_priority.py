@@ -8,9 +8,9 @@ import asyncio
 
 import pytest
 
-from conformance.generate import running
 from conformance.support import split_chat, without
 from fixtures.case import Node, requirement
+from fixtures.wire.wire import GENERATE
 
 IN_ORDER = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 # One sequence at a time, so that who waits is served by priority.
@@ -53,13 +53,14 @@ async def test_the_lower_priority_is_served_first(wire):
     """Of two that wait behind a third, the one of the lower priority ends first, sent last."""
     ended = []
 
-    async def one(priority: int, max_tokens: int) -> None:
-        params = {**PARAMS, "max_tokens": max_tokens}
+    async def one(priority: int) -> None:
+        params = {**PARAMS, "max_tokens": 40}
         answer = await wire.generate(token_ids=PROMPT, sampling_params=params, priority=priority)
         answer.expect(200)
         ended.append(priority)
 
-    async with running(one(-9, 300)):
-        await asyncio.sleep(0.1)
-        await asyncio.gather(one(5, 40), one(1, 40), one(-3, 40))
-    assert ended[-3:] == [-3, 1, 5]
+    first = {"sampling_params": {**PARAMS, "max_tokens": 500}, "priority": -9}
+    async with wire.open_stream(GENERATE, token_ids=PROMPT, **first) as stream:
+        await anext(stream)
+        await asyncio.gather(one(5), one(1), one(-3))
+    assert ended == [-3, 1, 5]
