@@ -103,6 +103,20 @@ def test_an_implementation_that_cannot_be_imported_is_shown(pool):
         Lease(pool.address, spec("scripted", implementation="no_such_module:install"))
 
 
+def test_a_slow_failed_start_is_tried_again_after_a_while(pool, tmp_path, monkeypatch):
+    monkeypatch.setattr("fixtures.nodes.pool.SLOW_SECONDS", 0)
+    monkeypatch.setattr("fixtures.nodes.pool.REMEMBERED_SECONDS", 5)
+    monkeypatch.setattr("fixtures.nodes.pool.IMPLEMENTATION_PATH", [str(tmp_path)])
+    wanted = spec("scripted", implementation="late_serving:install")
+    with pytest.raises(NodeProblem, match="No module named 'late_serving'"):
+        Lease(pool.address, wanted)
+    (tmp_path / "late_serving.py").write_text("def install(app):\n    app.title = 'late'\n")
+    with pytest.raises(NodeProblem, match="No module named 'late_serving'"):
+        Lease(pool.address, wanted)
+    time.sleep(5)
+    Lease(pool.address, wanted).close()
+
+
 def test_an_implementation_outside_the_checkout_is_found(pool, tmp_path, monkeypatch):
     (tmp_path / "outside_serving.py").write_text("def install(app):\n    app.title = 'mine'\n")
     monkeypatch.setattr("fixtures.nodes.pool.IMPLEMENTATION_PATH", [str(tmp_path)])
