@@ -10,13 +10,25 @@ import pytest
 
 from conformance.support import split_chat, without
 from fixtures.case import Node, requirement
+from fixtures.waiting import queued
 from fixtures.wire.wire import GENERATE
 
 IN_ORDER = pytest.mark.parametrize("node", [Node("real")], indirect=True)
-# One sequence at a time, so that who waits is served by priority.
+# One sequence at a time, so that who waits is served by priority; a context so long that the first
+# still runs when the others wait.
 BY_PRIORITY = pytest.mark.parametrize(
     "node",
-    [Node("real", "--scheduling-policy", "priority", "--max-num-seqs", "1", exclusive=True)],
+    [
+        pytest.param(
+            Node(
+                "real",
+                *("--scheduling-policy", "priority", "--max-num-seqs", "1"),
+                *("--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'),
+                exclusive=True,
+            ),
+            id="real-scheduling-policy-priority-max-num-seqs-1-exclusive",
+        )
+    ],
     indirect=True,
 )
 PROMPT = [20, 21, 22, 23]
@@ -50,17 +62,21 @@ async def test_the_split_route_answers_as_without(wire, priority):
 @BY_PRIORITY
 @requirement("service.priority.lower-first")
 async def test_the_lower_priority_is_served_first(wire):
-    """Of two that wait behind a third, the one of the lower priority ends first, sent last."""
+    """Of three that wait behind a fourth, whose client then leaves, the lowest priority ends first."""
     ended = []
 
     async def one(priority: int) -> None:
-        params = {**PARAMS, "max_tokens": 40}
-        answer = await wire.generate(token_ids=PROMPT, sampling_params=params, priority=priority)
+        answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, priority=priority)
         answer.expect(200)
         ended.append(priority)
 
-    first = {"sampling_params": {**PARAMS, "max_tokens": 500}, "priority": -9}
-    async with wire.open_stream(GENERATE, token_ids=PROMPT, **first) as stream:
+    first = {"sampling_params": {**PARAMS, "max_tokens": 8000}, "priority": -9}
+    async with (
+        asyncio.TaskGroup() as tasks,
+        wire.open_stream(GENERATE, token_ids=PROMPT, **first) as stream,
+    ):
         await anext(stream)
-        await asyncio.gather(one(5), one(1), one(-3))
+        for priority in (5, 1, -3):
+            tasks.create_task(one(priority))
+        await queued(wire, 3)
     assert ended == [-3, 1, 5]
