@@ -27,6 +27,8 @@ PARSERS = (
 UNDISTURBED = pytest.mark.parametrize(
     "node", [pytest.param(Node("real", exclusive=True), id="real")], indirect=True
 )
+# So long that a whole generation takes many seconds.
+LONG_CONTEXT = "--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'
 WEATHER_TOOL = {
     "type": "function",
     "function": {

@@ -2,7 +2,7 @@
 
 It holds every verdict, what failed in the case's own words, and every shape, which is all that a later
 run is compared by; the exchanges, the nodes' names, the lines that repeat a case, and where on the
-machine a release was installed are left out.
+machine a release and the checkout lie are left out.
 """
 
 import re
@@ -14,8 +14,8 @@ from reports.place import not_over, put
 from reports.record import Report, Writer, read
 
 LONGEST_MESSAGE = 1000  # characters
-# Where a release is installed, which some servers say in their refusals.
-INSTALLED = re.compile(r"/[^\s\"']*/environments/(?=\d)")
+# Where a release is installed and where the reference lies, which some servers say in their refusals.
+FOLDERS = re.compile(r"/[^\s\"']*/(?=environments/\d|impl/)")
 
 
 def compact(file: Path, out: Path) -> Report:
@@ -48,7 +48,7 @@ def compact(file: Path, out: Path) -> Report:
 def _smaller(case: dict) -> dict:
     kept = {key: value for key, value in case.items() if key not in ("replay", "exchanges")}
     if "message" in kept:
-        message = INSTALLED.sub("environments/", kept["message"])
+        message = FOLDERS.sub("", kept["message"])
         kept["message"] = bounded_text(message, LONGEST_MESSAGE)
     made = len(case["exchanges"]) + kept.pop("exchanges_left_out", 0)
     # A node's name leads to its log, which is gone.

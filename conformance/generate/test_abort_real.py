@@ -1,21 +1,17 @@
 """Abort on a real engine: a running generation stops early, and the node is free again."""
 
-import asyncio
 import uuid
 
 import pytest
 
 from conformance.generate import GREEDY, running, still_answers, stop_reason
+from conformance.support import LONG_CONTEXT
 from fixtures.case import Node, capability, requirement
 from fixtures.stopped import cut_short, idle
+from fixtures.waiting import RUNNING, until
 
-# A context so long that a whole generation takes many seconds; alone, so that the counters are
-# this case's own.
-LONG = Node(
-    "real",
-    *("--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'),
-    exclusive=True,
-)
+# Alone, so that the counters are this case's own.
+LONG = Node("real", *LONG_CONTEXT, exclusive=True)
 pytestmark = pytest.mark.parametrize(
     "node", [pytest.param(LONG, id="real-long-context")], indirect=True
 )
@@ -43,7 +39,7 @@ async def test_stream_is_cut_short(wire, node):
         len(chunks) - 1
     ) + ["abort"]
     cut_short(len(tokens), 3, (node.max_model_len - len(PROMPT)) / 2)
-    await idle(wire, 1.0)
+    await idle(wire, 2.0)
     await still_answers(wire)
 
 
@@ -54,8 +50,7 @@ async def test_full_answer_is_cut_short(wire, node):
     name = f"case-{uuid.uuid4().hex}"
     call = wire.generate(token_ids=PROMPT, sampling_params=GREEDY, request_id=name)
     async with running(call) as answer:
-        await asyncio.sleep(0.2)
-        await still_answers(wire)  # first come, first served: the one before it runs by now
+        await until(wire, RUNNING, 1)
         (await wire.post(ABORT, {"request_ids": [f"generate-tokens-{name}"]})).expect(200)
         (choice,) = (await answer).expect(200).json["choices"]
     tokens = choice["token_ids"]

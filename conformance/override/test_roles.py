@@ -15,7 +15,7 @@ from conformance.override.support import (
 from fixtures.case import Node, capability, requirement
 
 # Hot enough that some sampled tokens are lone bytes and some are outside the top two.
-SAMPLING = {"max_tokens": 12, "temperature": 1.8, "seed": 11}
+SAMPLING = {"max_tokens": 12, "temperature": 1.8, "seed": 11, "ignore_eos": True}
 CHAT = {
     "messages": [{"role": "user", "content": "hello world"}],
     "logprobs": True,

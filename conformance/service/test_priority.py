@@ -8,10 +8,10 @@ import asyncio
 
 import pytest
 
-from conformance.support import split_chat, without
+from conformance.generate import running
+from conformance.support import LONG_CONTEXT, split_chat, without
 from fixtures.case import Node, requirement
-from fixtures.waiting import queued
-from fixtures.wire.wire import GENERATE
+from fixtures.waiting import RUNNING, WAITING, until
 
 IN_ORDER = pytest.mark.parametrize("node", [Node("real")], indirect=True)
 # One sequence at a time, so that who waits is served by priority; a context so long that the first
@@ -23,7 +23,7 @@ BY_PRIORITY = pytest.mark.parametrize(
             Node(
                 "real",
                 *("--scheduling-policy", "priority", "--max-num-seqs", "1"),
-                *("--max-model-len", "8192", "--hf-overrides", '{"max_position_embeddings": 8192}'),
+                *LONG_CONTEXT,
                 exclusive=True,
             ),
             id="real-scheduling-policy-priority-max-num-seqs-1-exclusive",
@@ -62,21 +62,19 @@ async def test_the_split_route_answers_as_without(wire, priority):
 @BY_PRIORITY
 @requirement("service.priority.lower-first")
 async def test_the_lower_priority_is_served_first(wire):
-    """Of three that wait behind a fourth, whose client then leaves, the lowest priority ends first."""
+    """Of three that wait behind a fourth, whose client then leaves, all end in the order of priority."""
     ended = []
 
     async def one(priority: int) -> None:
-        answer = await wire.generate(token_ids=PROMPT, sampling_params=PARAMS, priority=priority)
+        params = {**PARAMS, "max_tokens": 100}  # so long that a busy client sees them apart
+        answer = await wire.generate(token_ids=PROMPT, sampling_params=params, priority=priority)
         answer.expect(200)
         ended.append(priority)
 
     first = {"sampling_params": {**PARAMS, "max_tokens": 8000}, "priority": -9}
-    async with (
-        asyncio.TaskGroup() as tasks,
-        wire.open_stream(GENERATE, token_ids=PROMPT, **first) as stream,
-    ):
-        await anext(stream)
+    async with asyncio.TaskGroup() as tasks, running(wire.generate(token_ids=PROMPT, **first)):
+        await until(wire, RUNNING, 1)
         for priority in (5, 1, -3):
             tasks.create_task(one(priority))
-        await queued(wire, 3)
+        await until(wire, WAITING, 3)
     assert ended == [-3, 1, 5]

@@ -60,12 +60,16 @@ def test_run_and_verdicts_stay_and_exchanges_go(sides, tmp_path):
     assert "replay" not in kept.cases[1]
 
 
-def test_a_server_that_names_its_files_names_no_folder_of_the_machine(tmp_path):
-    said = '400: {"message":"  File \\"/home/me/.cache/tokenwire/environments/0.25.1/lib/x.py\\""}'
-    line = case("t::a", "failed", exchange(), message=said)
+@pytest.mark.parametrize(
+    ("folder", "file_name"),
+    [("/home/me/.cache/tokenwire/", "environments/0.25.1/lib/x.py"), ("/src/", "impl/app.py")],
+)
+def test_a_server_that_names_its_files_names_no_folder_of_the_machine(tmp_path, folder, file_name):
+    said = '400: {"message":"  File \\"%s\\""}'
+    line = case("t::a", "failed", exchange(), message=said % (folder + file_name))
     file = write(tmp_path / "a.jsonl", line, head=header(targets=[TARGET]), exit_code=1)
     (kept,) = compact(file, tmp_path / "b.jsonl").cases
-    assert kept["message"] == '400: {"message":"  File \\"environments/0.25.1/lib/x.py\\""}'
+    assert kept["message"] == said % file_name
 
 
 def test_it_does_not_take_the_place_of_the_whole_one(sides):
